@@ -1,0 +1,10 @@
+# What the build needs from the system; docs/dependencies.md says why, ci/deps installs it.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(OpenMP REQUIRED COMPONENTS C)
+pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
+pkg_check_modules(jansson REQUIRED IMPORTED_TARGET jansson)
+find_program(TENON_M4 m4 REQUIRED)
+if(TENON_TESTS)
+    pkg_check_modules(criterion REQUIRED IMPORTED_TARGET criterion)
+endif()

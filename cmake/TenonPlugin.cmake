@@ -1,0 +1,136 @@
+# tenon_add_plugin(NAME SOURCES file.. [ISA_SOURCES file..] [SCHEMA file.yaml] [INCLUDES dir..] [LIBRARIES lib..])
+#
+# Builds NAME.so, a Tenon plugin: a module that links nothing of Tenon and exports one symbol, tenon_plugin.
+# This file is installed: Tenon's own plugins and a third party's are built by the same lines.
+#   SOURCES      .c files, and .cu files (compiled where nvcc is found, else left out and TENON_NO_CUDA defined)
+#   ISA_SOURCES  .c files compiled once per instruction set of TENON_ISAS, with -DTN_ISA=baseline|avx2|avx512
+#   SCHEMA       a YAML file in native_functions.yaml's form: tenon-gen makes NAME_ops.h and NAME_ops.c of it, which
+#                are on the include path and compiled in
+#   INCLUDES     further include directories
+#   LIBRARIES    further libraries to link
+# It stands on the target tenon::plugin (headers), and on TENON_GEN, TENON_TEMPLATES and TENON_EXPORT_MAP.
+
+if(NOT DEFINED TENON_ISAS)
+    if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+        set(TENON_ISAS baseline avx2 avx512)
+    else()
+        set(TENON_ISAS baseline)
+    endif()
+endif()
+set(TENON_ISA_FLAGS_baseline "")
+set(TENON_ISA_FLAGS_avx2 -march=x86-64-v3)
+set(TENON_ISA_FLAGS_avx512 -march=x86-64-v4)
+# IEEE results, element by element, but no errno and no traps: what lets a compiler vectorise without changing a
+# number. Debug builds keep their own level.
+set(TENON_KERNEL_FLAGS -fno-math-errno -fno-trapping-math -ffp-contract=off -fwrapv
+    $<$<NOT:$<CONFIG:Debug>>:-O3>)
+
+find_program(TENON_NVCC nvcc PATHS /usr/local/cuda/bin $ENV{CUDA_HOME}/bin)
+set(TENON_CUDA_CODE
+    -gencode arch=compute_75,code=sm_75
+    -gencode arch=compute_90,code=[sm_90,compute_90])
+
+# Objects of `sources`, compiled for one instruction set, added to the plugin `name`.
+function(tenon__add_isa name isa)
+    set(lib ${name}_${isa})
+    add_library(${lib} OBJECT ${ARGN})
+    set_target_properties(${lib} PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
+    target_compile_definitions(${lib} PRIVATE TN_ISA=${isa} TN_ISA_${isa}=1)
+    target_compile_options(${lib} PRIVATE ${TENON_KERNEL_FLAGS} ${TENON_ISA_FLAGS_${isa}})
+    target_link_libraries(${lib} PRIVATE tenon::plugin)
+    target_sources(${name} PRIVATE $<TARGET_OBJECTS:${lib}>)
+    target_compile_definitions(${name} PRIVATE TN_HAVE_ISA_${isa}=1)
+endfunction()
+
+# nvcc as a custom command: the plugin's project need not enable CUDA as a language, and a machine without nvcc
+# still configures.
+function(tenon__add_cuda name)
+    if(NOT TENON_NVCC OR "${TENON_CUDA}" STREQUAL "OFF")
+        target_compile_definitions(${name} PRIVATE TENON_NO_CUDA=1)
+        return()
+    endif()
+    get_filename_component(bin ${TENON_NVCC} REALPATH)
+    get_filename_component(bin ${bin} DIRECTORY)
+    get_filename_component(home ${bin} DIRECTORY)
+    find_library(TENON_CUDART cudart HINTS ${home}/lib64 ${home}/targets/x86_64-linux/lib)
+    set(includes $<TARGET_PROPERTY:tenon::plugin,INTERFACE_INCLUDE_DIRECTORIES>)
+    foreach(source ${ARGN})
+        get_filename_component(source ${source} ABSOLUTE)
+        get_filename_component(stem ${source} NAME)
+        set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.dir/${stem}.o)
+        get_property(pools GLOBAL PROPERTY JOB_POOLS)
+        set(pool)
+        if(pools MATCHES tenon_cuda)
+            set(pool JOB_POOL tenon_cuda)
+        endif()
+        add_custom_command(OUTPUT ${object}
+            COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/${name}.dir
+            COMMAND ${TENON_NVCC} -c ${source} -o ${object} -MD -MF ${object}.d -O3 --fmad=false
+                ${TENON_CUDA_CODE} -std=c++17 -lineinfo "-I$<JOIN:${includes},;-I>" -I${CMAKE_CURRENT_SOURCE_DIR}
+                -Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics
+                -Xcompiler -Wall,-Wextra,-fno-asynchronous-unwind-tables
+            DEPENDS ${source} ${TENON_PLUGIN_DEPENDS} DEPFILE ${object}.d ${pool}
+            COMMENT "nvcc ${stem}" COMMAND_EXPAND_LISTS VERBATIM)
+        target_sources(${name} PRIVATE ${object})
+        set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+    endforeach()
+    target_include_directories(${name} SYSTEM PRIVATE ${home}/include)
+    target_link_libraries(${name} PRIVATE ${TENON_CUDART})
+    set_target_properties(${name} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+endfunction()
+
+# NAME_ops.h and NAME_ops.c from a YAML file of the plugin's own operators.
+function(tenon__add_schema name yaml)
+    get_filename_component(yaml ${yaml} ABSOLUTE)
+    set(dir ${CMAKE_CURRENT_BINARY_DIR}/${name}.gen)
+    file(GLOB templates CONFIGURE_DEPENDS ${TENON_TEMPLATES}/*.m4)
+    add_custom_command(OUTPUT ${dir}/stamp BYPRODUCTS ${dir}/${name}_ops.h ${dir}/${name}_ops.c
+        COMMAND ${TENON_GEN} --schema ${yaml} --plugin ${name} --templates ${TENON_TEMPLATES} --out ${dir}
+        COMMAND ${CMAKE_COMMAND} -E touch ${dir}/stamp
+        DEPENDS ${yaml} ${TENON_GEN} ${templates}
+        COMMENT "tenon-gen ${name}" VERBATIM)
+    add_custom_target(${name}_generated DEPENDS ${dir}/stamp)
+    add_dependencies(${name} ${name}_generated)
+    target_sources(${name} PRIVATE ${dir}/${name}_ops.c)
+    set_source_files_properties(${dir}/${name}_ops.c PROPERTIES GENERATED ON)
+    target_include_directories(${name} PRIVATE ${dir})
+endfunction()
+
+function(tenon_add_plugin name)
+    cmake_parse_arguments(arg "" "SCHEMA" "SOURCES;ISA_SOURCES;INCLUDES;LIBRARIES" ${ARGN})
+    if(arg_UNPARSED_ARGUMENTS)
+        message(FATAL_ERROR "tenon_add_plugin(${name}): unknown argument ${arg_UNPARSED_ARGUMENTS}; "
+            "write SOURCES, ISA_SOURCES, SCHEMA, INCLUDES or LIBRARIES before it")
+    endif()
+    set(c_sources ${arg_SOURCES})
+    list(FILTER c_sources EXCLUDE REGEX "\\.cu$")
+    set(cu_sources ${arg_SOURCES})
+    list(FILTER cu_sources INCLUDE REGEX "\\.cu$")
+
+    add_library(${name} MODULE ${c_sources})
+    set_target_properties(${name} PROPERTIES PREFIX "" SUFFIX ".so" C_VISIBILITY_PRESET hidden)
+    target_link_libraries(${name} PRIVATE tenon::plugin ${arg_LIBRARIES})
+    target_include_directories(${name} PRIVATE ${arg_INCLUDES})
+    target_compile_options(${name} PRIVATE ${TENON_KERNEL_FLAGS})
+    if(APPLE)
+        target_link_options(${name} PRIVATE -Wl,-exported_symbol,_tenon_plugin)
+    else()
+        target_link_options(${name} PRIVATE -Wl,--version-script=${TENON_EXPORT_MAP} -Wl,--as-needed)
+        set_property(TARGET ${name} APPEND PROPERTY LINK_DEPENDS ${TENON_EXPORT_MAP})
+        if(NOT TENON_SANITIZE)
+            target_link_options(${name} PRIVATE -Wl,-z,defs)
+        endif()
+    endif()
+    if(arg_ISA_SOURCES)
+        foreach(isa ${TENON_ISAS})
+            tenon__add_isa(${name} ${isa} ${arg_ISA_SOURCES})
+            target_include_directories(${name}_${isa} PRIVATE ${arg_INCLUDES})
+        endforeach()
+    endif()
+    if(cu_sources)
+        tenon__add_cuda(${name} ${cu_sources})
+    endif()
+    if(arg_SCHEMA)
+        tenon__add_schema(${name} ${arg_SCHEMA})
+    endif()
+endfunction()

@@ -1,0 +1,194 @@
+/* ops.c - from checked entries to operators: forms, frames, names, expressions, shape rule calls. */
+#include "ops.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct maker {
+    cg_diag *d;
+    tn__arena *a;
+    const cg_file *file;
+    bool ok;
+} maker;
+
+static const char *format(tn__arena *a, const char *fmt, const char *x, const char *y, const char *z)
+{
+    int n = snprintf(NULL, 0, fmt, x, y, z);
+    char *s = tn__arena_alloc(a, (size_t)n + 1);
+    if (s) snprintf(s, (size_t)n + 1, fmt, x, y, z);
+    return s;
+}
+
+static void fail(maker *m, const cg_entry *e, cg_pos pos, const char *what, const char *name)
+{
+    cg_error(m->d, e->file->name, pos, what, name);
+    m->ok = false;
+}
+
+static const char *full_schema(maker *m, const tn__schema *s)
+{
+    size_t n = tn__schema_print(s, NULL, 0);
+    char *text = tn__arena_alloc(m->a, n + 1);
+    if (!text) return NULL;
+    tn__schema_print(s, text, n + 1);
+    return s->ns_written ? text : format(m->a, "%s::%s%s", s->ns, text, "");
+}
+
+/* ---- names ------------------------------------------------------------------------------------------- */
+static bool has_overload(const maker *m, const char *name, const char *overload)
+{
+    for (int i = 0; i < m->file->n_entries; i++) {
+        const tn__schema *s = m->file->entries[i].schema;
+        if (s && strcmp(s->name, name) == 0 && strcmp(s->overload, overload) == 0) return true;
+    }
+    return false;
+}
+
+/* tn_add is add.Tensor unless there is an operator that is just "add". An in-place form follows its functional one. */
+static const char *short_id(maker *m, const cg_entry *e, const tn__schema *s, const char *id)
+{
+    bool drop = strcmp(s->overload, "Tensor") == 0 && !has_overload(m, e->schema->name, "");
+    return drop ? s->name : id;
+}
+
+static cg_op *make_op(maker *m, const cg_entry *e, const tn__schema *s, int form)
+{
+    cg_op *op = tn__arena_alloc(m->a, sizeof *op);
+    if (!op || !s) {
+        m->ok = false;
+        return NULL;
+    }
+    op->schema = s;
+    op->form = form;
+    op->layout = tn__layout_new(m->a, s);
+    op->full = full_schema(m, s);
+    op->id = format(m->a, "%s%s%s", s->name, *s->overload ? "_" : "", s->overload);
+    op->short_id = short_id(m, e, s, op->id);
+    if (!op->layout || !op->full || !op->id || !op->short_id) {
+        m->ok = false;
+        return NULL;
+    }
+    if (!op->layout->callable)
+        fail(m, e, e->func.pos, "%s has an argument type that a call frame cannot hold yet; use types of docs/schema.md", op->id);
+    return op;
+}
+
+/* ---- shape rules -------------------------------------------------------------------------------------- */
+static bool is_argument(const tn__schema *s, const char *name, size_t n)
+{
+    for (int i = 0; i < s->n_args; i++)
+        if (strlen(s->args[i].name) == n && memcmp(s->args[i].name, name, n) == 0) return true;
+    return false;
+}
+
+static bool is_literal(const char *word, size_t n)
+{
+    static const char *const names[] = {"true", "false", "bool", "i64", "f32", "none"};
+    if (isdigit((unsigned char)*word) || *word == '-') return true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == n && memcmp(names[i], word, n) == 0) return true;
+    return false;
+}
+
+static const char *literal_c(const char *word, size_t n)
+{
+    static const char *const c[][2] = {{"bool", "TN_BOOL"}, {"i64", "TN_I64"}, {"f32", "TN_F32"}, {"none", "TN_DTYPE_NONE"}};
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++)
+        if (strlen(c[i][0]) == n && memcmp(c[i][0], word, n) == 0) return c[i][1];
+    return NULL;
+}
+
+/* One argument of the rule: an argument of the operator, or a literal. Appends its C. */
+static bool shape_argument(maker *m, const cg_entry *e, const char *word, size_t n, char *c, size_t cap)
+{
+    size_t used = strlen(c);
+    char name[128];
+    snprintf(name, sizeof name, "%.*s", (int)(n < 120 ? n : 120), word);
+    if (is_argument(e->schema, word, n)) {
+        snprintf(c + used, cap - used, ", a->%s", name);
+    } else if (is_literal(word, n)) {
+        const char *known = literal_c(word, n);
+        snprintf(c + used, cap - used, ", %s", known ? known : name);
+    } else {
+        fail(m, e, cg_at(&e->shape, (size_t)(word - e->shape.text)),
+             "'%s' is neither an argument of the operator nor a literal; write an argument's name, a number, true, false, a dtype or none", name);
+        return false;
+    }
+    return true;
+}
+
+/* "rule(self, dim)" or just "rule". */
+static void make_shape(maker *m, const cg_entry *e, cg_group *g)
+{
+    const char *at = e->shape.text, *begin = at;
+    char c[512] = "";
+    while (isalnum((unsigned char)*at) || *at == '_') at++;
+    g->shape_rule = tn__arena_strndup(m->a, begin, (size_t)(at - begin));
+    if (*at == '(') {
+        do {
+            at++;
+            while (*at == ' ') at++;
+            const char *word = at;
+            while (isalnum((unsigned char)*at) || *at == '_' || *at == '-') at++;
+            if (at > word && !shape_argument(m, e, word, (size_t)(at - word), c, sizeof c)) return;
+            while (*at == ' ') at++;
+        } while (*at == ',');
+        if (*at != ')') {
+            fail(m, e, cg_at(&e->shape, (size_t)(at - e->shape.text)), "expected ',' or ')' in the shape rule %s", g->shape_rule);
+            return;
+        }
+    }
+    g->shape_args = tn__arena_strndup(m->a, c, strlen(c));
+}
+
+/* `shape: pointwise`: the core prepares the call as for an expression, but the loop is written by hand. */
+static bool is_prepared(const char *shape, int32_t *kind)
+{
+    static const struct {
+        const char *name;
+        int32_t kind;
+    } kinds[] = {{"pointwise", TN_POINTWISE}, {"pointwise_float", TN_POINTWISE | TN_POINTWISE_FLOAT},
+                 {"pointwise_bool", TN_POINTWISE | TN_POINTWISE_BOOL}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i].name, shape) == 0) {
+            *kind = kinds[i].kind;
+            return true;
+        }
+    return false;
+}
+
+/* ---- groups ------------------------------------------------------------------------------------------- */
+static void make_group(maker *m, const cg_entry *e, cg_group *g)
+{
+    g->entry = e;
+    g->forms[CG_FUNCTIONAL] = make_op(m, e, e->schema, CG_FUNCTIONAL);
+    if (!e->is_ours) return;
+    if (e->forms & CG_FORM_INPLACE) g->forms[CG_INPLACE] = make_op(m, e, cg_schema_inplace(m->a, e), CG_INPLACE);
+    if (e->forms & CG_FORM_OUT) g->forms[CG_OUT] = make_op(m, e, cg_schema_out(m->a, e), CG_OUT);
+    g->is_pointwise = e->pointwise.text != NULL;
+    g->pointwise.dtypes = e->dtypes ? cg_own_dtypes(e->dtypes) : TN_DTYPES_ALL;
+    if (g->is_pointwise && !cg_pointwise_parse(m->d, m->a, e, &g->pointwise)) m->ok = false;
+    if (e->shape.text && !is_prepared(e->shape.text, &g->pointwise.kind)) make_shape(m, e, g);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const cg_group *x = a, *y = b;
+    int c = strcmp(x->entry->schema->name, y->entry->schema->name);
+    return c ? c : strcmp(x->entry->schema->overload, y->entry->schema->overload);
+}
+
+bool cg_ops_make(cg_diag *d, tn__arena *a, const cg_file *f, cg_ops *out)
+{
+    maker m = {d, a, f, true};
+    *out = (cg_ops){tn__arena_alloc(a, (size_t)(f->n_entries + 1) * sizeof *out->groups), f->n_entries};
+    if (!out->groups) return false;
+    for (int i = 0; i < f->n_entries; i++) make_group(&m, &f->entries[i], &out->groups[i]);
+    if (!m.ok) return false;
+    qsort(out->groups, (size_t)out->n_groups, sizeof *out->groups, by_name);
+    for (int i = 0; i < out->n_groups; i++)
+        for (int form = 0; form < CG_FORMS; form++)
+            if (out->groups[i].forms[form]) out->groups[i].forms[form]->index = i * CG_FORMS + form;
+    return true;
+}

@@ -1,0 +1,42 @@
+/* ops.h - the operators to generate: every form of every entry, with its frame and its names in C.
+ *
+ *     entry --ops.c--> cg_group (one declaration) of up to three cg_op (forms) --write.c--> facts --templates--> files */
+#ifndef TN_CODEGEN_OPS_H
+#define TN_CODEGEN_OPS_H
+
+#include "entry.h"
+#include "expr.h"
+#include "layout.h"
+
+enum { CG_FUNCTIONAL, CG_INPLACE, CG_OUT, CG_FORMS };
+
+typedef struct cg_op {
+    const tn__schema *schema;
+    const tn__layout *layout;
+    const char *full;  /* the schema with its namespace */
+    const char *id;    /* "add_Tensor": struct tn_add_Tensor_args, TN_SCHEMA_add_Tensor, tn_call_add_Tensor */
+    const char *short_id; /* "add": the expression call tn_add */
+    int form, index;   /* index: of the group's, times CG_FORMS, plus the form */
+} cg_op;
+
+typedef struct cg_group {
+    const cg_entry *entry;
+    cg_op *forms[CG_FORMS]; /* an entry of ATen's kind has only the first, whatever it is */
+    bool is_pointwise;
+    cg_pointwise pointwise;
+    const char *shape_rule; /* "reduce" of "reduce(self, dim)"; NULL: none */
+    const char *shape_args; /* C arguments: "a->self, a->dim" */
+} cg_group;
+
+typedef struct cg_ops {
+    cg_group *groups; /* sorted by name, so that the order of the YAML does not matter */
+    int n_groups;
+} cg_ops;
+
+/* Everything lives in the arena. Errors (an operator that has no frame, an expression, a shape rule) go to d. */
+bool cg_ops_make(cg_diag *d, tn__arena *a, const cg_file *f, cg_ops *out);
+
+/* Writes the facts: m4 macro calls as the body of cg_facts (templates/README.md lists them). */
+bool cg_facts_write(const cg_ops *ops, const char *ns, FILE *to);
+
+#endif

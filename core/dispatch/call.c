@@ -1,0 +1,110 @@
+/* call.c - the way of every call: key set, slot, kernel. Errors, older frames and scratch memory are off to the side. */
+#include <string.h>
+
+#include "core/dispatch/dispatch.h"
+#include "core/dispatch/registry.h"
+#include "core/plugin/plugin.h"
+
+uint64_t tn__frame_keys(const tn_op *op, const void *frame)
+{
+    const char *f = frame;
+    uint64_t keys = 0;
+    for (int i = 0; i < op->n_tensor_args; i++) {
+        const tn_tensor *t = *(tn_tensor *const *)(f + op->tensor_offsets[i]);
+        if (t) keys |= t->keys;
+    }
+    for (int i = 0; i < op->n_list_args; i++) {
+        const tn_tensors *list = (const tn_tensors *)(f + op->list_offsets[i]);
+        for (int64_t j = 0; j < list->len; j++)
+            if (list->data[j]) keys |= list->data[j]->keys;
+    }
+    if (TN__UNLIKELY(keys == 0)) {
+        tn_device d = op->device_offset ? *(const tn_device *)(f + op->device_offset) : (tn_device){TN_CPU, -1};
+        keys = tn__tensor_keys(d.type == TN_DEVICE_NONE ? (tn_device){TN_CPU, -1} : d);
+    }
+    return keys;
+}
+
+/* Results of a failed call are never left in the frame. */
+static TN_COLD tn_status failed(const tn_op *op, void *frame, tn_status status)
+{
+    for (int i = 0; i < op->layout->n_results; i++) {
+        const tn_field *f = &op->layout->fields[i];
+        memset((char *)frame + f->offset, 0, f->size);
+    }
+    if (status > 0 && status <= TN_ERR_INTERNAL) return status;
+    return tn__fail(&(tn_call){.op = op}, TN_ERR_PLUGIN, "a kernel of %s returned %d, which is not a status", op->name,
+                    status);
+}
+
+tn_status tn__dispatch(const tn_op *op, void *frame, uint64_t keys, const char *file, int line)
+{
+    keys = (keys | tn__keys_tls.include) & ~tn__keys_tls.exclude & op->key_mask;
+    if (TN__UNLIKELY(((tn_frame *)frame)->size < op->frame_size))
+        return tn__call_with_older_frame(op, frame, keys, file, line);
+    tn__kernel *k = atomic_load_explicit(&((tn_op *)op)->slots[tn__slot_of(keys)], memory_order_acquire);
+    tn_call call;
+    call.size = sizeof call;
+    call.flags = 0;
+    call.op = op;
+    call.keys = keys;
+    call.data = k->data;
+    call.iter = NULL;
+    call.stream = NULL;
+    call.file = file;
+    call.line = line;
+    call.threads = 0;
+    call.scratch = NULL;
+    call.kernel = k;
+    tn_status status = k->fn(&call, frame);
+    if (TN__UNLIKELY(call.scratch != NULL)) tn__scratch_free(&call);
+    if (TN__UNLIKELY(status != TN_OK)) return failed(op, frame, status);
+    return TN_OK;
+}
+
+tn_status tn__kernel_fall_through(tn_call *call, void *frame)
+{
+    int top = 63 - __builtin_clzll(call->keys);
+    return tn__dispatch(call->op, frame, call->keys & ~TN__KEY(top), call->file, call->line);
+}
+
+/* ---- the error of an empty slot -------------------------------------------------------------------- */
+static void append(char *buf, size_t cap, const char *text)
+{
+    size_t used = strlen(buf);
+    if (used + 1 < cap) strncat(buf, text, cap - used - 1);
+}
+
+tn_status tn__kernel_missing(tn_call *call, void *frame)
+{
+    (void)frame;
+    const tn_op *op = call->op;
+    if (!op->defined)
+        return tn__fail(call, TN_ERR_NO_KERNEL, "%s is not registered: the plugin that defined it was unloaded", op->name);
+    char servers[512] = "";
+    for (int key = 0; key < TN__REGISTRABLE; key++) {
+        if (!op->kernels[key]) continue;
+        append(servers, sizeof servers, *servers ? ", " : "");
+        append(servers, sizeof servers, tn__key_name(key));
+        append(servers, sizeof servers, " (plugin ");
+        append(servers, sizeof servers, tn__plugin_name(op->kernels[key]->plugin));
+        append(servers, sizeof servers, ")");
+    }
+    const char *key = tn__key_name(tn__slot_of(call->keys));
+    if (!*servers)
+        return tn__fail(call, TN_ERR_NO_KERNEL, "%s has no kernel for %s, nor for any other key; load a plugin that "
+                        "provides it", op->name, key);
+    return tn__fail(call, TN_ERR_NO_KERNEL, "%s has no kernel for %s; kernels exist for %s", op->name, key, servers);
+}
+
+/* ---- provenance for the error record --------------------------------------------------------------- */
+const char *tn__call_op_name(const tn_call *call)
+{
+    return call->op->name;
+}
+
+const char *tn__call_plugin_text(const tn_call *call)
+{
+    const tn__kernel *k = call->kernel;
+    return k && k->plugin ? tn__plugin_text(k->plugin) : "";
+}

@@ -1,0 +1,133 @@
+/* define.c - from schemas to operators: parse, lay out the frame, note where the tensors stand, tie the forms. */
+#include <string.h>
+
+#include "core/dispatch/registry.h"
+
+/* Layouts live as long as the process: an operator is never freed, so that a handle to it stays safe. */
+static tn__arena layouts;
+
+static tn_status parse(const char *text, const tn__layout **out)
+{
+    tn__schema_error err;
+    const tn__schema *s = tn__schema_parse(&layouts, text, strlen(text), true, &err);
+    if (!s)
+        return tn__fail(NULL, TN_ERR_SCHEMA, "schema '%.200s': column %d: %s", text, err.column, err.message);
+    *out = tn__layout_new(&layouts, s);
+    if (!*out) return tn__fail_memory(NULL, sizeof **out);
+    return TN_OK;
+}
+
+tn_status tn__layout_parse(const char *text, const tn__layout **out)
+{
+    return parse(text, out);
+}
+
+static const char *full_name(const tn__schema *s)
+{
+    size_t n = strlen(s->ns) + strlen(s->name) + strlen(s->overload) + 4;
+    char *name = tn__arena_alloc(&layouts, n);
+    if (name) snprintf(name, n, "%s::%s%s%s", s->ns, s->name, *s->overload ? "." : "", s->overload);
+    return name;
+}
+
+/* The schema with its namespace, even where the source left out "aten::". */
+static const char *full_schema(const tn__schema *s, const char *text)
+{
+    if (s->ns_written) return tn__arena_strndup(&layouts, text, strlen(text));
+    size_t n = strlen(s->ns) + strlen(text) + 3;
+    char *full = tn__arena_alloc(&layouts, n);
+    if (full) snprintf(full, n, "%s::%s", s->ns, text);
+    return full;
+}
+
+static tn_status note_tensors(tn_op *op)
+{
+    const tn_field *f = op->layout->fields + op->layout->n_results;
+    int limit = sizeof op->list_offsets / sizeof *op->list_offsets;
+    for (int i = 0; i < op->layout->n_args; i++) {
+        if (f[i].kind == TN_FIELD_TENSOR) {
+            if (op->n_tensor_args == TN_MAX_OPERANDS)
+                return tn__fail(NULL, TN_ERR_SCHEMA, "%s has more than %d tensor arguments", op->name, TN_MAX_OPERANDS);
+            op->tensor_offsets[op->n_tensor_args++] = (uint16_t)f[i].offset;
+        } else if (f[i].kind == TN_FIELD_TENSORS) {
+            if (op->n_list_args == limit)
+                return tn__fail(NULL, TN_ERR_SCHEMA, "%s has more than %d tensor lists", op->name, limit);
+            op->list_offsets[op->n_list_args++] = (uint16_t)f[i].offset;
+        } else if (f[i].kind == TN_FIELD_DEVICE) {
+            op->device_offset = (uint16_t)f[i].offset;
+        }
+    }
+    return TN_OK;
+}
+
+tn_op *tn__op_new(const char *schema, tn__plugin *owner, tn_status *status)
+{
+    const tn__layout *layout = NULL;
+    *status = parse(schema, &layout);
+    if (*status != TN_OK) return NULL;
+    tn_op *op = tn__zalloc(sizeof *op);
+    if (!op) {
+        *status = tn__fail_memory(NULL, sizeof *op);
+        return NULL;
+    }
+    op->layout = layout;
+    op->name = full_name(layout->schema);
+    op->schema = full_schema(layout->schema, schema);
+    op->frame_size = (uint16_t)layout->size;
+    op->owner = owner;
+    op->defined = true;
+    if (!op->name || !op->schema)
+        *status = tn__fail_memory(NULL, strlen(schema));
+    else if (!layout->callable)
+        *status = tn__fail(NULL, TN_ERR_UNSUPPORTED, "%s cannot be called: its schema has a type without a frame "
+                           "representation or is too long", op->name);
+    else
+        *status = note_tensors(op);
+    if (*status == TN_OK) return op;
+    tn__free(op);
+    return NULL;
+}
+
+void tn__op_free(tn_op *op)
+{
+    tn__free(op);
+}
+
+/* ---- structure ------------------------------------------------------------------------------------- */
+/* A number with a default only scales (alpha=1); one without takes part in promotion like an operand. */
+static bool add_number(tn__structure *s, const tn_field *f)
+{
+    bool promoting = !(f->flags & TN_FIELD_DEFAULTED) || f->flags & TN_FIELD_OPTIONAL;
+    uint16_t *list = promoting ? s->promoting : s->cast;
+    int16_t *n = promoting ? &s->n_promoting : &s->n_cast;
+    if (*n == TN_MAX_OPERANDS) return false;
+    list[(*n)++] = (uint16_t)f->offset;
+    return true;
+}
+
+tn_status tn__structure_new(const tn_op_decl *decl, tn_op *forms[TN__FORMS], tn__structure **out)
+{
+    const tn_op *op = forms[TN__FORM_FUNCTIONAL];
+    tn__structure *s = tn__zalloc(sizeof *s);
+    if (!s) return tn__fail_memory(NULL, sizeof *s);
+    s->shape = decl->shape;
+    s->pointwise = decl->pointwise;
+    s->dtypes = decl->dtypes ? decl->dtypes : TN_DTYPES_ALL;
+    s->n_results = (int16_t)op->layout->n_results;
+    const tn_field *f = op->layout->fields + op->layout->n_results;
+    bool fits = s->n_results <= 4;
+    for (int i = 0; i < op->layout->n_args && fits; i++) {
+        if (f[i].kind == TN_FIELD_TENSOR)
+            s->tensors[s->n_tensors++] = (uint16_t)f[i].offset;
+        else if (f[i].kind == TN_FIELD_SCALAR && decl->pointwise)
+            fits = add_number(s, &f[i]);
+    }
+    if (decl->pointwise && s->n_tensors == 0) fits = false;
+    if (!fits) {
+        tn__free(s);
+        return tn__fail(NULL, TN_ERR_SCHEMA, "%s cannot be structured: it needs at least one tensor, at most 4 results and %d "
+                        "numbers", op->name, TN_MAX_OPERANDS);
+    }
+    *out = s;
+    return TN_OK;
+}

@@ -1,0 +1,19 @@
+/* devices.h - device types: the two that the core has memory for (cpu, meta), and those that plugins bring. */
+#ifndef TN_CORE_DEVICES_H
+#define TN_CORE_DEVICES_H
+
+#include "core/base/base.h"
+
+const tn_device_decl *tn__device_of(int type);     /* NULL: the core's own, or no such type */
+const char *tn__device_type_name(int type);        /* "cpu"; NULL when not registered */
+const char *tn__device_key(int type);              /* "CPU"; NULL when not registered */
+const char *tn__device_text(char buf[32], tn_device d); /* "cuda:0" */
+tn_status tn__device_parse(const char *text, tn_device *out);
+
+/* A plain tensor's dispatch keys: bit `type` (its backend) and the dense functionality (bit 8). */
+static inline uint64_t tn__tensor_keys(tn_device device)
+{
+    return (UINT64_C(1) << (device.type & 7)) | UINT64_C(1) << 8;
+}
+
+#endif

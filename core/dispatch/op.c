@@ -1,0 +1,119 @@
+/* op.c - tenon/op.h: operators as data. */
+#include <tenon/op.h>
+
+#include <string.h>
+
+#include "core/dispatch/registry.h"
+#include "core/plugin/plugin.h"
+#include "core/tensor/tensor_impl.h"
+
+const tn_op *tn_op_find(const char *name)
+{
+    tn__runtime_init();
+    char full[256];
+    size_t n = strcspn(name, "(");
+    if (n >= sizeof full - sizeof "aten::") return NULL;
+    snprintf(full, sizeof full, "%s%.*s", memmem(name, n, "::", 2) ? "" : "aten::", (int)n, name);
+    return tn__op_lookup(full, strlen(full));
+}
+
+const char *tn_op_name(const tn_op *op)
+{
+    return op->name;
+}
+
+const char *tn_op_schema(const tn_op *op)
+{
+    return op->schema;
+}
+
+const tn_field *tn_op_fields(const tn_op *op, int *n_results, int *n_args)
+{
+    *n_results = op->layout->n_results;
+    *n_args = op->layout->n_args;
+    return op->layout->fields;
+}
+
+uint32_t tn_op_frame_size(const tn_op *op)
+{
+    return op->layout->size;
+}
+
+void tn_op_frame_init(const tn_op *op, void *frame)
+{
+    memcpy(frame, op->layout->defaults, op->layout->size);
+}
+
+void tn_op_frame_release(const tn_op *op, void *frame)
+{
+    for (int i = 0; i < op->layout->n_results; i++) {
+        const tn_field *f = &op->layout->fields[i];
+        void *at = (char *)frame + f->offset;
+        if (f->kind == TN_FIELD_TENSOR) tn__tensor_release(*(tn_tensor **)at);
+        if (f->kind == TN_FIELD_TENSORS) tn__tensors_release(at);
+        memset(at, 0, f->size);
+    }
+}
+
+/* A required tensor that is missing never reaches a kernel. */
+static tn_status check_frame(const tn_op *op, const void *frame, const char *file, int line)
+{
+    const tn_field *f = op->layout->fields + op->layout->n_results;
+    tn_call call = {.op = op, .file = file, .line = line};
+    for (int i = 0; i < op->layout->n_args; i++) {
+        const char *at = (const char *)frame + f[i].offset;
+        bool optional = f[i].flags & TN_FIELD_OPTIONAL;
+        if (f[i].kind == TN_FIELD_TENSOR && !optional && !*(tn_tensor *const *)at)
+            return tn__fail(&call, TN_ERR_ARGUMENT, "%s is missing: a tensor is required", f[i].name);
+        if (f[i].kind == TN_FIELD_TENSORS && strchr(f[i].type, '?') == NULL)
+            for (int64_t j = 0; j < ((const tn_tensors *)at)->len; j++)
+                if (!((const tn_tensors *)at)->data[j])
+                    return tn__fail(&call, TN_ERR_ARGUMENT, "%s[%lld] is missing: a tensor is required", f[i].name, (long long)j);
+        if (f[i].kind == TN_FIELD_STR && !optional && !*(const char *const *)at)
+            return tn__fail(&call, TN_ERR_ARGUMENT, "%s is missing: a string is required", f[i].name);
+    }
+    return TN_OK;
+}
+
+tn_status tn_op_call_at(const tn_op *op, void *frame, const char *file, int line)
+{
+    if (((tn_frame *)frame)->size >= op->frame_size) TN__TRY(check_frame(op, frame, file, line));
+    return tn__dispatch(op, frame, tn__frame_keys(op, frame), file, line);
+}
+
+tn_status tn_op_call(const tn_op *op, void *frame)
+{
+    return tn_op_call_at(op, frame, NULL, 0);
+}
+
+const tn_op *tn_op_at(size_t i)
+{
+    tn__runtime_init();
+    return tn__op_index(i);
+}
+
+const char *tn_op_server(const tn_op *op, const char *key, const char **how)
+{
+    int slot = tn__key_parse(key);
+    if (slot < 0 || slot >= TN__SLOTS) {
+        if (how) *how = tn__how_text(TN__HOW_MISSING);
+        return "";
+    }
+    if (how) *how = tn__how_text(op->how[slot]);
+    if (op->how[slot] == TN__HOW_MISSING || op->how[slot] == TN__HOW_FALLTHROUGH) return "";
+    return tn__plugin_name(atomic_load(&((tn_op *)op)->slots[slot])->plugin);
+}
+
+tn_dtypes tn_op_dtypes(const tn_op *op, const char *key)
+{
+    int slot = tn__key_parse(key);
+    if (slot < 0 || slot >= TN__SLOTS || op->how[slot] == TN__HOW_MISSING) return 0;
+    const tn__kernel *k = atomic_load(&((tn_op *)op)->slots[slot]);
+    tn_dtypes all = op->structure ? op->structure->dtypes : TN_DTYPES_ALL;
+    return k->dtypes ? k->dtypes & all : all;
+}
+
+const char *tn_key_at(int slot)
+{
+    return slot >= 0 && slot < TN__SLOTS ? tn__key_name(slot) : NULL;
+}

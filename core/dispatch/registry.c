@@ -1,0 +1,479 @@
+/* registry.c - operators by name, kernels by key, and the transaction that publishes them.
+ *
+ * Registration stages; commit checks every name and key against what exists and only then touches it, so all of a
+ * plugin's declarations appear or none. One lock guards the registry; calls never take it. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/dispatch/registry.h"
+#include "core/plugin/plugin.h"
+
+typedef struct tn__staged_op {
+    tn_op *op;
+    tn__structure *structure;
+    tn_op *forms[TN__FORMS];
+    tn__form form;
+    bool again; /* an operator whose plugin was unloaded comes back: old handles work again */
+} staged_op;
+
+typedef struct tn__staged_kernel {
+    tn_op *op; /* NULL: a fallback for the key */
+    tn__kernel *kernel;
+    int key;
+} staged_kernel;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static tn_op **by_name; /* sorted */
+static size_t n_by_name, cap_by_name;
+static tn__kernel *fallbacks[TN__SLOTS];
+
+tn__kernel *tn__registry_fallback(int slot)
+{
+    return fallbacks[slot];
+}
+
+/* ---- names ------------------------------------------------------------------------------------------ */
+static int compare_name(const char *name, size_t n, const char *other)
+{
+    int c = strncmp(name, other, n);
+    return c ? c : other[n] ? -1 : 0;
+}
+
+/* Where the name stands, or would. */
+static size_t position(const char *name, size_t n, bool *found)
+{
+    size_t low = 0, high = n_by_name;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        int c = compare_name(name, n, by_name[mid]->name);
+        if (c == 0) {
+            *found = true;
+            return mid;
+        }
+        if (c < 0)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    *found = false;
+    return low;
+}
+
+static tn_op *lookup_locked(const char *name, size_t n)
+{
+    bool found;
+    size_t at = position(name, n, &found);
+    return found ? by_name[at] : NULL;
+}
+
+tn_op *tn__op_lookup(const char *name, size_t n)
+{
+    pthread_mutex_lock(&lock);
+    tn_op *op = lookup_locked(name, n);
+    pthread_mutex_unlock(&lock);
+    return op;
+}
+
+tn_op *tn__op_index(size_t i)
+{
+    pthread_mutex_lock(&lock);
+    tn_op *op = i < n_by_name ? by_name[i] : NULL;
+    pthread_mutex_unlock(&lock);
+    return op;
+}
+
+void tn__registry_counts(tn__plugin *plugin, size_t *ops, size_t *kernels)
+{
+    *ops = *kernels = 0;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < n_by_name; i++) {
+        *ops += by_name[i]->defined && by_name[i]->owner == plugin;
+        for (int key = 0; key < TN__REGISTRABLE; key++)
+            for (tn__kernel *k = by_name[i]->kernels[key]; k; k = k->next) *kernels += k->plugin == plugin;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- staging ---------------------------------------------------------------------------------------- */
+static tn_status reserve(void **array, size_t *cap, size_t n, size_t item)
+{
+    if (n < *cap) return TN_OK;
+    size_t grown = *cap ? *cap * 2 : 64;
+    void *p = tn__realloc(*array, grown * item);
+    if (!p) return tn__fail_memory(NULL, grown * item);
+    *array = p;
+    *cap = grown;
+    return TN_OK;
+}
+
+void tn__registry_begin(tn_registry *r, tn__plugin *plugin)
+{
+    *r = (tn_registry){.plugin = plugin};
+}
+
+static tn_op *find_staged(const tn_registry *r, const char *name, size_t n)
+{
+    for (size_t i = r->n_ops; i-- > 0;)
+        if (compare_name(name, n, r->ops[i].op->name) == 0) return r->ops[i].op;
+    return NULL;
+}
+
+static tn_status name_taken(const tn_op *old, const char *schema, tn__plugin *plugin)
+{
+    return tn__fail(NULL, TN_ERR_PLUGIN,
+                    "%s is already registered by %s as '%s'; %s cannot register it again as '%s'", old->name,
+                    tn__plugin_text(old->owner), old->schema, tn__plugin_text(plugin), schema);
+}
+
+static tn_status stage_op(tn_registry *r, const char *schema, tn__form form, staged_op **out)
+{
+    TN__TRY(reserve((void **)&r->ops, &r->cap_ops, r->n_ops, sizeof *r->ops));
+    tn_status status;
+    tn_op *op = tn__op_new(schema, r->plugin, &status);
+    if (!op) return status;
+    staged_op *s = &r->ops[r->n_ops];
+    *s = (staged_op){.op = op, .form = form};
+    tn_op *old = find_staged(r, op->name, strlen(op->name));
+    if (!old) old = tn__op_lookup(op->name, strlen(op->name));
+    if (old && old->defined) {
+        status = name_taken(old, op->schema, r->plugin);
+        tn__op_free(op);
+        return status;
+    }
+    if (old && strcmp(old->schema, op->schema) == 0) {
+        tn__op_free(op);
+        s->op = old;
+        s->again = true;
+    }
+    r->n_ops++;
+    *out = s;
+    return TN_OK;
+}
+
+static tn_status stage_decl(tn_registry *r, const tn_op_decl *d)
+{
+    const char *schemas[TN__FORMS] = {d->schema, d->inplace, d->out};
+    size_t first = r->n_ops;
+    tn_op *forms[TN__FORMS] = {0};
+    for (int form = 0; form < TN__FORMS; form++) {
+        staged_op *s = NULL;
+        if (!schemas[form]) continue;
+        TN__TRY(stage_op(r, schemas[form], (tn__form)form, &s));
+        forms[form] = s->op;
+    }
+    tn__structure *structure = NULL;
+    if (d->shape || d->pointwise) TN__TRY(tn__structure_new(d, forms, &structure));
+    for (size_t i = first; i < r->n_ops; i++) {
+        r->ops[i].structure = structure;
+        memcpy(r->ops[i].forms, forms, sizeof forms);
+    }
+    return TN_OK;
+}
+
+static tn_status first_failure(tn_registry *r, tn_status status)
+{
+    if (r->status == TN_OK) r->status = status;
+    return r->status;
+}
+
+tn_status tn__registry_ops(tn_registry *r, const tn_op_decl *ops, size_t n)
+{
+    tn_status status = r->status;
+    for (size_t i = 0; i < n && status == TN_OK; i++) status = stage_decl(r, &ops[i]);
+    return first_failure(r, status);
+}
+
+/* ---- kernels ---------------------------------------------------------------------------------------- */
+static tn_status stage_kernel(tn_registry *r, tn_op *op, int key, tn__kernel *k)
+{
+    tn_status status = reserve((void **)&r->kernels, &r->cap_kernels, r->n_kernels, sizeof *r->kernels);
+    if (status == TN_OK) r->kernels[r->n_kernels++] = (staged_kernel){op, k, key};
+    return status;
+}
+
+static tn__kernel *new_kernel(tn_registry *r, const tn_kernel_decl *d, tn_kernel_fn fn, tn__kernel *inner)
+{
+    tn__kernel *k = tn__zalloc(sizeof *k);
+    if (!k) return NULL;
+    *k = (tn__kernel){.fn = fn, .data = d->data, .plugin = r->plugin, .inner = inner, .rank = d->rank, .dtypes = d->dtypes,
+                        .made_before = r->made};
+    r->made = k;
+    return k;
+}
+
+/* A kernel of an older schema is reached through the adapter, which calls it with a frame of its own time. */
+static tn_status adapt(tn_registry *r, const tn_op *op, const tn_kernel_decl *d, tn__kernel **k)
+{
+    const tn__layout *older;
+    TN__TRY(tn__layout_parse(d->schema, &older));
+    TN__TRY(tn__adapt_check(op, older));
+    tn__kernel *outer = new_kernel(r, d, tn__adapted_call, *k);
+    if (!outer) return tn__fail_memory(NULL, sizeof *outer);
+    outer->layout = older;
+    *k = outer;
+    return TN_OK;
+}
+
+static bool same_schema(const tn_op *op, const char *schema)
+{
+    return strcmp(op->schema, schema) == 0 ||
+           (strncmp(op->schema, "aten::", 6) == 0 && strcmp(op->schema + 6, schema) == 0);
+}
+
+static const tn__structure *structure_of(const tn_registry *r, const tn_op *op, tn_op *const **forms)
+{
+    for (size_t i = 0; i < r->n_ops; i++)
+        if (r->ops[i].op == op) {
+            *forms = r->ops[i].forms;
+            return r->ops[i].form == TN__FORM_FUNCTIONAL ? r->ops[i].structure : NULL;
+        }
+    *forms = op->forms;
+    return op->form == TN__FORM_FUNCTIONAL ? op->structure : NULL;
+}
+
+static bool is_backend(int key)
+{
+    return key >= TN__SLOT_DENSE && key < TN__SLOT_DENSE + TN__BACKENDS;
+}
+
+static tn_status stage_fallback(tn_registry *r, const tn_kernel_decl *d, int key)
+{
+    if (key >= TN__SLOTS)
+        return tn__fail(NULL, TN_ERR_PLUGIN, "a fallback stands under one runtime key, not under the alias %s", d->key);
+    tn__kernel *k = new_kernel(r, d, d->fn, NULL);
+    return k ? stage_kernel(r, NULL, key, k) : tn__fail_memory(NULL, sizeof *k);
+}
+
+static tn_status stage_forms(tn_registry *r, const tn_kernel_decl *d, int key, tn_op *const *forms, tn__kernel *inner)
+{
+    for (int form = 0; form < TN__FORMS; form++) {
+        if (!forms[form]) continue;
+        tn__kernel *k = new_kernel(r, d, tn__structured_call, inner);
+        if (!k) return tn__fail_memory(NULL, sizeof *k);
+        k->structured = true;
+        TN__TRY(stage_kernel(r, forms[form], key, k));
+    }
+    return TN_OK;
+}
+
+static tn_status stage_kernel_decl(tn_registry *r, const tn_kernel_decl *d)
+{
+    int key = tn__key_parse(d->key);
+    if (key < 0)
+        return tn__fail(NULL, TN_ERR_PLUGIN, "kernel for '%.200s': dispatch key '%s' does not exist; keys are the names of "
+                        "device types (CPU, CUDA, Meta), Autograd*, Autocast*, and the Composite* aliases", d->schema, d->key);
+    if (strcmp(d->schema, "*") == 0) return stage_fallback(r, d, key);
+    size_t n = strcspn(d->schema, "(");
+    char name[256];
+    snprintf(name, sizeof name, "%s%.*s", memmem(d->schema, n, "::", 2) ? "" : "aten::", (int)(n < 200 ? n : 200), d->schema);
+    tn_op *op = find_staged(r, name, strlen(name));
+    if (!op) op = tn__op_lookup(name, strlen(name));
+    if (!op || (!op->defined && !find_staged(r, name, strlen(name))))
+        return tn__fail(NULL, TN_ERR_PLUGIN, "kernel for %s: no such operator is registered", name);
+    tn__kernel *k = new_kernel(r, d, d->fn, NULL);
+    if (!k) return tn__fail_memory(NULL, sizeof *k);
+    if (!same_schema(op, d->schema)) TN__TRY(adapt(r, op, d, &k));
+    tn_op *const *forms;
+    if (d->fn && is_backend(key) && structure_of(r, op, &forms)) return stage_forms(r, d, key, forms, k);
+    return stage_kernel(r, op, key, k);
+}
+
+tn_status tn__registry_kernels(tn_registry *r, const tn_kernel_decl *kernels, size_t n)
+{
+    tn_status status = r->status;
+    for (size_t i = 0; i < n && status == TN_OK; i++) status = stage_kernel_decl(r, &kernels[i]);
+    return first_failure(r, status);
+}
+
+tn_status tn__registry_device(tn_registry *r, const tn_device_decl *device, int16_t *type_out)
+{
+    if (r->status != TN_OK) return r->status;
+    tn_status status = tn__device_add(r->plugin, device, type_out);
+    if (status == TN_OK) r->has_devices = true;
+    return first_failure(r, status);
+}
+
+tn_status tn__registry_imports(tn_registry *r, const char *const *schemas, const tn_op **handles, size_t n)
+{
+    tn_status status = r->status;
+    for (size_t i = 0; i < n && status == TN_OK; i++) {
+        size_t length = strcspn(schemas[i], "(");
+        char name[256];
+        snprintf(name, sizeof name, "%s%.*s", memmem(schemas[i], length, "::", 2) ? "" : "aten::",
+                 (int)(length < 200 ? length : 200), schemas[i]);
+        handles[i] = find_staged(r, name, strlen(name));
+        if (!handles[i]) handles[i] = tn__op_lookup(name, strlen(name));
+        if (!handles[i])
+            status = tn__fail(NULL, TN_ERR_PLUGIN, "%s calls %s, which no loaded plugin defines", tn__plugin_text(r->plugin), name);
+    }
+    return first_failure(r, status);
+}
+
+/* ---- commit ----------------------------------------------------------------------------------------- */
+static tn__kernel **list_of(const staged_kernel *s)
+{
+    return s->op ? &s->op->kernels[s->key] : &fallbacks[s->key];
+}
+
+static int by_op_and_key(const void *a, const void *b)
+{
+    const staged_kernel *x = a, *y = b;
+    if (x->op != y->op) return (uintptr_t)x->op < (uintptr_t)y->op ? -1 : 1;
+    return x->key != y->key ? x->key - y->key : x->kernel->rank - y->kernel->rank;
+}
+
+/* Kernels are sorted by operator, key and rank, so two that collide within the transaction are neighbours. */
+static tn_status check_kernel(const tn_registry *r, size_t i)
+{
+    const staged_kernel *s = &r->kernels[i];
+    const char *name = s->op ? s->op->name : "the fallback", *key = tn__key_name(s->key);
+    if (i && by_op_and_key(s - 1, s) == 0)
+        return tn__fail(NULL, TN_ERR_PLUGIN, "%s registers two kernels of one rank for %s under %s", tn__plugin_text(r->plugin),
+                        name, key);
+    for (tn__kernel *k = *list_of(s); k; k = k->next)
+        if (k->rank == s->kernel->rank)
+            return tn__fail(NULL, TN_ERR_PLUGIN,
+                            "%s already has a kernel of rank %d for %s, from %s; %s must give another rank to replace it", name,
+                            k->rank, key, tn__plugin_text(k->plugin), tn__plugin_text(r->plugin));
+    return TN_OK;
+}
+
+static void insert_by_rank(const tn_registry *r, const staged_kernel *s)
+{
+    tn__kernel **list = list_of(s), *k = s->kernel;
+    while (*list && (*list)->rank > k->rank) list = &(*list)->next;
+    if (*list && s->op)
+        tn__plugin_remark(r->plugin, "its kernel of %s for %s replaces that of %s", s->op->name, tn__key_name(s->key),
+                          tn__plugin_text((*list)->plugin));
+    k->next = *list;
+    *list = k;
+}
+
+static void publish_op(const staged_op *s, tn__plugin *plugin)
+{
+    tn_op *op = s->op;
+    op->owner = plugin;
+    op->structure = s->structure;
+    op->form = s->form;
+    memcpy(op->forms, s->forms, sizeof op->forms);
+    op->defined = true;
+    bool found;
+    size_t at = position(op->name, strlen(op->name), &found);
+    if (!found) {
+        memmove(by_name + at + 1, by_name + at, (n_by_name - at) * sizeof *by_name);
+        n_by_name++;
+    }
+    by_name[at] = op;
+}
+
+static tn_status reserve_names(size_t more)
+{
+    if (n_by_name + more <= cap_by_name) return TN_OK;
+    size_t cap = (n_by_name + more) * 2;
+    tn_op **p = tn__realloc(by_name, cap * sizeof *p);
+    if (!p) return tn__fail_memory(NULL, cap * sizeof *p);
+    by_name = p;
+    cap_by_name = cap;
+    return TN_OK;
+}
+
+static tn_status commit_locked(tn_registry *r)
+{
+    if (r->n_kernels) qsort(r->kernels, r->n_kernels, sizeof *r->kernels, by_op_and_key);
+    for (size_t i = 0; i < r->n_kernels; i++) TN__TRY(check_kernel(r, i));
+    TN__TRY(reserve_names(r->n_ops));
+    for (size_t i = 0; i < r->n_ops; i++) publish_op(&r->ops[i], r->plugin);
+    bool fallback = false;
+    for (size_t i = 0; i < r->n_kernels; i++) {
+        insert_by_rank(r, &r->kernels[i]);
+        fallback |= !r->kernels[i].op;
+    }
+    for (size_t i = 0; i < r->n_kernels; i++)
+        if (r->kernels[i].op && (i + 1 == r->n_kernels || r->kernels[i + 1].op != r->kernels[i].op))
+            tn__table_compute(r->kernels[i].op);
+    for (size_t i = 0; i < r->n_ops; i++) tn__table_compute(r->ops[i].op);
+    for (size_t i = 0; fallback && i < n_by_name; i++) tn__table_compute(by_name[i]);
+    return TN_OK;
+}
+
+static void drop_lists(tn_registry *r)
+{
+    tn__free(r->ops);
+    tn__free(r->kernels);
+    r->ops = NULL;
+    r->kernels = NULL;
+    r->n_ops = r->n_kernels = r->cap_ops = r->cap_kernels = 0;
+}
+
+tn_status tn__registry_commit(tn_registry *r)
+{
+    if (r->status == TN_OK) {
+        pthread_mutex_lock(&lock);
+        r->status = commit_locked(r);
+        pthread_mutex_unlock(&lock);
+    }
+    tn_status status = r->status;
+    if (status == TN_OK)
+        drop_lists(r);
+    else
+        tn__registry_rollback(r);
+    return status;
+}
+
+void tn__registry_rollback(tn_registry *r)
+{
+    tn__structure *freed = NULL;
+    for (size_t i = 0; i < r->n_ops; i++) {
+        if (r->ops[i].structure != freed) tn__free(r->ops[i].structure);
+        freed = r->ops[i].structure;
+        if (!r->ops[i].again) tn__op_free(r->ops[i].op);
+    }
+    while (r->made) {
+        tn__kernel *k = r->made;
+        r->made = k->made_before;
+        tn__free(k);
+    }
+    if (r->has_devices) tn__device_remove(r->plugin);
+    drop_lists(r);
+}
+
+/* ---- removal ---------------------------------------------------------------------------------------- */
+/* Records of unloaded plugins. They stay: a call in flight may still read one. */
+static tn__kernel *retired;
+
+static bool unlink_plugin(tn__kernel **list, const tn__plugin *plugin)
+{
+    bool changed = false;
+    while (*list) {
+        tn__kernel *k = *list;
+        if (k->plugin == plugin) {
+            *list = k->next;
+            k->next = retired;
+            retired = k;
+            changed = true;
+        } else {
+            list = &(*list)->next;
+        }
+    }
+    return changed;
+}
+
+void tn__registry_remove(tn__plugin *plugin)
+{
+    pthread_mutex_lock(&lock);
+    bool all = false;
+    for (int slot = 0; slot < TN__SLOTS; slot++) all |= unlink_plugin(&fallbacks[slot], plugin);
+    for (size_t i = 0; i < n_by_name; i++) {
+        tn_op *op = by_name[i];
+        bool changed = all;
+        for (int key = 0; key < TN__REGISTRABLE; key++) changed |= unlink_plugin(&op->kernels[key], plugin);
+        if (op->owner == plugin && plugin) {
+            op->defined = false;
+            changed = true;
+        }
+        if (changed) tn__table_compute(op);
+    }
+    pthread_mutex_unlock(&lock);
+    tn__device_remove(plugin);
+}

@@ -1,0 +1,139 @@
+/* structured.c - what stands between the dispatcher and a structured kernel: the results.
+ *
+ * The functional, in-place and out= forms of one declaration have frames with the same beginning, and a structured kernel
+ * takes its outputs from the frame's result fields. So one kernel serves the three: here the results are allocated
+ * (functional), set to self (in-place) or to the out arguments, checked against the shape rule, and then the kernel runs
+ * on the caller's own frame. */
+#include <string.h>
+
+#include "core/dispatch/dispatch.h"
+#include "core/dispatch/pointwise.h"
+
+static tn_tensor **result_at(const tn_op *op, void *frame, int i)
+{
+    return (tn_tensor **)((char *)frame + op->layout->fields[i].offset);
+}
+
+/* The tensor that receives result i of an in-place or out= call. */
+static tn_tensor *given(const tn_op *op, void *frame, int i)
+{
+    const tn__structure *s = op->structure;
+    if (op->form == TN__FORM_INPLACE) return *(tn_tensor **)((char *)frame + s->tensors[0]);
+    const tn_field *fields = op->layout->fields + op->layout->n_results;
+    return *(tn_tensor **)((char *)frame + fields[op->layout->n_args - s->n_results + i].offset);
+}
+
+static const char *given_name(const tn_op *op, int i)
+{
+    if (op->form == TN__FORM_INPLACE) return "self";
+    return op->layout->fields[op->layout->n_results + op->layout->n_args - op->structure->n_results + i].name;
+}
+
+tn_status tn__check_given(tn_call *call, const char *name, tn_tensor *t, int64_t ndim, const int64_t *sizes,
+                          tn_dtype dtype, tn_device device)
+{
+    char want[TN__SHAPE_CHARS], got[TN__SHAPE_CHARS], d1[32], d2[32];
+    if (!t) return tn__fail(call, TN_ERR_ARGUMENT, "%s is missing", name);
+    if (t->device.type != device.type)
+        return tn__fail(call, TN_ERR_DEVICE, "%s is on %s, the result is on %s", name, tn__device_text(d1, t->device),
+                        tn__device_text(d2, device));
+    if (!tn__can_cast(dtype, t->dtype))
+        return tn__fail(call, TN_ERR_DTYPE, "the result's dtype %s cannot be cast to %s, the dtype of %s",
+                        tn__dtype_name(dtype), tn__dtype_name(t->dtype), name);
+    bool same = t->ndim == ndim && (ndim == 0 || memcmp(t->sizes, sizes, (size_t)ndim * sizeof *sizes) == 0);
+    if (same) return TN_OK;
+    if (call->op->form == TN__FORM_OUT && t->numel == 0) return tn__tensor_resize(call, t, ndim, sizes);
+    return tn__fail(call, TN_ERR_ARGUMENT, "%s has shape %s, but the result has shape %s%s", name,
+                    tn__shape_text(got, t->ndim, t->sizes), tn__shape_text(want, ndim, sizes),
+                    call->op->form == TN__FORM_OUT ? "; give a tensor of that shape, or one without elements to be resized" : "");
+}
+
+void tn__mark_written(tn_tensor *t)
+{
+    atomic_fetch_add_explicit(&tn__impl(t)->storage->version, 1, memory_order_relaxed);
+}
+
+/* ---- by shape rule --------------------------------------------------------------------------------- */
+static tn_status make_result(tn_call *call, const tn_result *r, tn_tensor **out)
+{
+    if (r->has_strides)
+        return tn__tensor_new_strided(call, r->ndim, r->sizes, r->strides, r->dtype, r->device, out);
+    return tn__tensor_new(call, r->ndim, r->sizes, r->dtype, r->device, out);
+}
+
+static tn_status prepare_results(tn_call *call, void *frame, tn_result *specs)
+{
+    const tn_op *op = call->op;
+    int n = op->structure->n_results;
+    for (int i = 0; i < n; i++) {
+        tn_result *r = &specs[i];
+        if (op->form == TN__FORM_FUNCTIONAL) {
+            TN__TRY(make_result(call, r, result_at(op, frame, i)));
+            continue;
+        }
+        tn_tensor *t = given(op, frame, i);
+        TN__TRY(tn__check_given(call, given_name(op, i), t, r->ndim, r->sizes, r->dtype, r->device));
+        TN__TRY(tn__check_no_internal_overlap(call, t));
+        for (int j = 0; op->form == TN__FORM_OUT && j < op->structure->n_tensors; j++) {
+            tn_tensor *in = *(tn_tensor **)((char *)frame + op->structure->tensors[j]);
+            if (in) TN__TRY(tn__check_no_overlap(call, t, in));
+        }
+        tn__tensor_retain(t);
+        *result_at(op, frame, i) = t;
+    }
+    return TN_OK;
+}
+
+static void drop_results(const tn_op *op, void *frame)
+{
+    for (int i = 0; i < op->structure->n_results; i++) {
+        tn_tensor **r = result_at(op, frame, i);
+        tn__tensor_release(*r);
+        *r = NULL;
+    }
+}
+
+static tn_status run(tn_call *call, void *frame, tn__kernel *inner)
+{
+    const tn_op *op = call->op;
+    call->kernel = inner;
+    call->data = inner->data;
+    tn_status status = inner->fn(call, frame);
+    if (TN__LIKELY(status == TN_OK) && op->form != TN__FORM_FUNCTIONAL)
+        for (int i = 0; i < op->structure->n_results; i++) tn__mark_written(*result_at(op, frame, i));
+    return status;
+}
+
+static tn_status call_by_shape(tn_call *call, void *frame, tn__kernel *inner)
+{
+    const tn__structure *s = call->op->structure;
+    tn_result specs[4];
+    for (int i = 0; i < s->n_results; i++) specs[i].has_strides = 0;
+    TN__TRY(s->shape(call, frame, specs));
+    for (int i = 0; i < s->n_results; i++) *result_at(call->op, frame, i) = NULL;
+    tn_status status = prepare_results(call, frame, specs);
+    if (status == TN_OK) status = run(call, frame, inner);
+    if (TN__UNLIKELY(status != TN_OK)) drop_results(call->op, frame);
+    return status;
+}
+
+static tn_status call_pointwise(tn_call *call, void *frame, tn__kernel *inner)
+{
+    tn_iter it;
+    tn_tensor **result = result_at(call->op, frame, 0);
+    *result = call->op->form == TN__FORM_FUNCTIONAL ? NULL : given(call->op, frame, 0);
+    tn_status status = tn__pointwise_prepare(call, frame, given_name(call->op, 0), result, &it);
+    if (TN__UNLIKELY(status != TN_OK)) return status;
+    call->iter = &it;
+    status = run(call, frame, inner);
+    if (TN__UNLIKELY(status != TN_OK)) drop_results(call->op, frame);
+    return status;
+}
+
+tn_status tn__structured_call(tn_call *call, void *frame)
+{
+    const tn__kernel *k = call->kernel;
+    tn__kernel *inner = k->inner;
+    call->kernel = NULL; /* what fails before the kernel runs is not the plugin's doing */
+    return call->op->structure->shape ? call_by_shape(call, frame, inner) : call_pointwise(call, frame, inner);
+}

@@ -1,0 +1,126 @@
+/* api.c - the table of functions that every plugin is handed: one line each, pointing into the
+ * core.
+ *
+ * Where the core's own function has another type, a few lines here make up the difference. The
+ * order is the struct's; a member without a function would be a compile-time warning under
+ * -Wmissing-field-initializers, and a test looks. */
+#include "core/dispatch/dispatch.h"
+#include "core/iter/iter.h"
+#include "core/plugin/plugin.h"
+#include "core/tensor/tensor_impl.h"
+
+#include <tenon/tensor.h>
+
+static int same_storage(const tn_tensor *a, const tn_tensor *b)
+{
+    return tn_tensor_same_storage(a, b);
+}
+
+static void mark_number(tn_tensor *t)
+{
+    t->flags |= TN_TENSOR_WRAPPED_NUMBER;
+}
+
+static tn_status redispatch(const tn_op *op, uint64_t keys, void *frame)
+{
+    return tn__dispatch(op, frame, keys, NULL, 0);
+}
+
+static size_t dtype_size(tn_dtype dtype)
+{
+    return dtype >= 0 && dtype < TN_DTYPE_COUNT ? tn__dtype_sizes[dtype] : 0;
+}
+
+static tn_status convert(tn_call *call, void *dst, tn_dtype to, int64_t dst_stride, const void *src,
+                         tn_dtype from, int64_t src_stride, int64_t n)
+{
+    if (dtype_size(to) == 0 || dtype_size(from) == 0)
+        return tn__fail(call, TN_ERR_DTYPE, "convert: expected two dtypes, got %d and %d", to,
+                        from);
+    tn__converter(to, from)(dst, dst_stride, src, src_stride, n);
+    return TN_OK;
+}
+
+/* ---- registration: only inside init, only with the transaction that init was given ----------- */
+static tn_status check_open(const tn_registry *r, const char *function)
+{
+    if (r && r == tn__registry_open) return TN_OK;
+    return tn__fail(NULL, TN_ERR_PLUGIN,
+                    "%s may be called inside a plugin's init only, with the registry that it was "
+                    "given",
+                    function);
+}
+
+static tn_status register_ops(tn_registry *r, const tn_op_decl *ops, size_t n)
+{
+    TN__TRY(check_open(r, "register_ops"));
+    return tn__registry_ops(r, ops, n);
+}
+
+static tn_status register_kernels(tn_registry *r, const tn_kernel_decl *kernels, size_t n)
+{
+    TN__TRY(check_open(r, "register_kernels"));
+    return tn__registry_kernels(r, kernels, n);
+}
+
+static tn_status register_device(tn_registry *r, const tn_device_decl *device, int16_t *type_out)
+{
+    TN__TRY(check_open(r, "register_device"));
+    return tn__registry_device(r, device, type_out);
+}
+
+static tn_status import_ops(tn_registry *r, const char *const *schemas, const tn_op **handles,
+                            size_t n)
+{
+    TN__TRY(check_open(r, "import_ops"));
+    return tn__registry_imports(r, schemas, handles, n);
+}
+
+/* Revision 1 of the border defines no optional ability: every id is answered with NULL. */
+static const void *extension(const char *id, int revision)
+{
+    (void)id, (void)revision;
+    return NULL;
+}
+
+const tn_api tn__api = {
+    .size = sizeof(tn_api),
+    .abi = TN_BORDER_REVISION,
+    .fail = tn__fail,
+    .tensor_retain = tn__tensor_retain,
+    .tensor_release = tn__tensor_release,
+    .tensor_new = tn__tensor_new,
+    .tensor_new_strided = tn__tensor_new_strided,
+    .tensor_view = tn__tensor_view,
+    .tensor_offset = tn_tensor_offset,
+    .tensor_storage_bytes = tn_tensor_storage_bytes,
+    .tensor_same_storage = same_storage,
+    .tensor_resize = tn__tensor_resize,
+    .tensor_set_geometry = tn__tensor_set_geometry,
+    .tensor_mark_number = mark_number,
+    .tensors_new = tn__tensors_new,
+    .tensors_release = tn__tensors_release,
+    .scratch = tn__scratch,
+    .op_find = tn_op_find,
+    .op_call = tn_op_call,
+    .op_redispatch = redispatch,
+    .op_name = tn_op_name,
+    .op_schema = tn_op_schema,
+    .promote = tn__promote,
+    .result_type = tn__result_type,
+    .can_cast = tn__can_cast,
+    .dtype_size = dtype_size,
+    .dtype_name = tn__dtype_name,
+    .default_dtype = tn__default_dtype,
+    .iter_init = tn__iter_init,
+    .iter_run = tn__iter_run,
+    .parallel_for = tn__parallel_for,
+    .check_no_internal_overlap = tn__check_no_internal_overlap,
+    .check_no_overlap = tn__check_no_overlap,
+    .register_ops = register_ops,
+    .register_kernels = register_kernels,
+    .register_device = register_device,
+    .import_ops = import_ops,
+    .extension = extension,
+    .convert = convert,
+};

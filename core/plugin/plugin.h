@@ -1,0 +1,57 @@
+/* plugin.h - a plugin as the core knows it, and what the rest of the core asks of this folder.
+ *
+ * A record is made for every file that was tried and stays for the life of the process: kernels,
+ * operators and error messages point to it. */
+#ifndef TN_CORE_PLUGIN_H
+#define TN_CORE_PLUGIN_H
+
+#include <sys/types.h>
+#include <time.h>
+
+#include <tenon/runtime.h>
+
+#include "core/base/base.h"
+#include "core/plugin/elf.h"
+
+/* What makes two paths the same plugin: the file, not its name. */
+typedef struct tn__file_id {
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    struct timespec changed;
+} tn__file_id;
+
+typedef struct tn__plugin tn__plugin;
+struct tn__plugin {
+    const char *name, *version; /* of the note; "" when it could not be read */
+    char *path;                 /* absolute and without links, where that could be found out */
+    char *text;                 /* "cpu 1.0.0 (/usr/lib/tenon/plugins/cpu.so)" */
+    tn__file_id id;             /* of the file when its code was mapped */
+    void *handle;               /* of dlopen; kept for ever, NULL when never mapped */
+    const tn_plugin *entry;     /* its exported table */
+    int32_t references;         /* > 0: loaded */
+    tn__finding finding;        /* why it is not loaded; when loaded, remarks of the registry */
+    char name_text[48], version_text[32];
+    tn__plugin *next; /* in the order of the first try */
+};
+
+/* "cpu"; "the core" for NULL. */
+const char *tn__plugin_name(const tn__plugin *p);
+/* "cpu 1.0.0 (/usr/lib/tenon/plugins/cpu.so)"; "the core" for NULL. */
+const char *tn__plugin_text(const tn__plugin *p);
+/* Something about a plugin that is no error, shown by tn_plugin_report and `tenon doctor`: that it
+ * replaced another plugin's kernel, and whose. For use inside its registration; remarks that do not
+ * fit are dropped. */
+void tn__plugin_remark(tn__plugin *p, const char *fmt, ...) TN_PRINTF(2, 3);
+
+/* The table handed to every plugin (api.c). */
+extern const tn_api tn__api;
+/* The transaction that is open in this thread, set by the loader; NULL outside a plugin's init. */
+extern _Thread_local tn_registry *tn__registry_open;
+
+/* scratch.c: memory that lives until the kernel returns. 64-byte aligned; NULL when out of memory
+ * (recorded). */
+void *tn__scratch(tn_call *call, size_t bytes);
+void tn__scratch_free(tn_call *call); /* every block that the call was given */
+
+#endif

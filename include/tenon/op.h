@@ -1,0 +1,86 @@
+/* op.h - operators as data: find them, read their schemas, walk and call any frame without generated code.
+ *
+ * A generic layer (replay, profiler, tracer, a language binding) needs nothing but this header: tn_op_fields says
+ * what stands where in the frame, and the same frame goes to tn_op_call. */
+#ifndef TENON_OP_H
+#define TENON_OP_H
+
+#include <tenon/border.h>
+#include <tenon/error.h>
+
+TN_BEGIN_DECLS
+
+/* What a frame's field holds, as its C type in the frame. Optional fields have an absent value in band:
+ * NULL, has = 0, kind = TN_SCALAR_NONE, -1, len = -1. */
+typedef enum tn_field_kind {
+    TN_FIELD_TENSOR,        /* tn_tensor *; NULL when optional and absent */
+    TN_FIELD_TENSORS,       /* tn_tensors */
+    TN_FIELD_INT,           /* int64_t */
+    TN_FIELD_OPT_INT,       /* tn_opt_int */
+    TN_FIELD_INTS,          /* tn_ints */
+    TN_FIELD_FLOAT,         /* double */
+    TN_FIELD_OPT_FLOAT,     /* tn_opt_float */
+    TN_FIELD_FLOATS,        /* tn_floats */
+    TN_FIELD_BOOL,          /* bool */
+    TN_FIELD_OPT_BOOL,      /* tn_opt_bool */
+    TN_FIELD_BOOLS,         /* tn_bools */
+    TN_FIELD_SCALAR,        /* tn_scalar */
+    TN_FIELD_SCALARS,       /* tn_scalars */
+    TN_FIELD_DTYPE,         /* tn_dtype */
+    TN_FIELD_DEVICE,        /* tn_device */
+    TN_FIELD_LAYOUT,        /* tn_layout */
+    TN_FIELD_MEMORY_FORMAT, /* tn_memory_format */
+    TN_FIELD_STR,           /* const char * */
+    TN_FIELD_GENERATOR,     /* void * */
+    TN_FIELD_UNSUPPORTED,   /* no frame type yet: the operator cannot be called */
+} tn_field_kind;
+
+enum {
+    TN_FIELD_OPTIONAL = 1,  /* may be absent */
+    TN_FIELD_WRITTEN = 2,   /* marked (a!) */
+    TN_FIELD_OUT = 4,       /* an out= argument */
+    TN_FIELD_KWONLY = 8,
+    TN_FIELD_DEFAULTED = 16,
+    TN_FIELD_ALIASED = 32,  /* carries an alias annotation */
+};
+
+typedef struct tn_field {
+    const char *name; /* results without a name: "result", "result0", "result1", ... */
+    const char *type; /* as the schema spells it: "Tensor(a!)?", "int[2]" */
+    tn_field_kind kind;
+    uint32_t flags;
+    uint32_t offset; /* bytes from the frame's begin */
+    uint32_t size;
+} tn_field;
+
+/* "aten::add.Tensor", "add.Tensor" (aten is assumed) or a whole schema. NULL when there is none. */
+TN_API const tn_op *tn_op_find(const char *name);
+TN_API const char *tn_op_name(const tn_op *op);
+TN_API const char *tn_op_schema(const tn_op *op);
+/* The fields: n_results results first, then n_args arguments. */
+TN_API const tn_field *tn_op_fields(const tn_op *op, int *n_results, int *n_args);
+TN_API uint32_t tn_op_frame_size(const tn_op *op);
+/* Sets size, zeroes the results and fills every argument: its default where the schema has one, else the absent
+ * value. `frame` has tn_op_frame_size bytes, 8-aligned. */
+TN_API void tn_op_frame_init(const tn_op *op, void *frame);
+/* Releases the results in the frame and zeroes them. */
+TN_API void tn_op_frame_release(const tn_op *op, void *frame);
+
+/* Calls through the dispatcher. On success the results in the frame belong to the caller; on failure they are
+ * zero. Arguments are borrowed. */
+TN_API tn_status tn_op_call(const tn_op *op, void *frame);
+TN_API tn_status tn_op_call_at(const tn_op *op, void *frame, const char *file, int line);
+
+/* Every registered operator, by name: i from 0; NULL at the end. Indices move when plugins load. */
+TN_API const tn_op *tn_op_at(size_t i);
+
+/* Which plugin serves a key: "cpu", "" when nothing does. How says why: "kernel", "CompositeImplicitAutograd",
+ * "fallback", "fallthrough", "ambiguous", "missing". Keys: "CPU", "Meta", "AutogradCPU", ... */
+TN_API const char *tn_op_server(const tn_op *op, const char *key, const char **how);
+TN_API tn_dtypes tn_op_dtypes(const tn_op *op, const char *key); /* claimed there; 0: nothing serves the key */
+
+/* Runtime keys by slot, for loops over all of them; NULL at the end. */
+TN_API const char *tn_key_at(int slot);
+
+TN_END_DECLS
+#endif

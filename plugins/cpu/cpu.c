@@ -1,0 +1,18 @@
+/* cpu.c - the cpu plugin: chooses an instruction set and registers every family of kernels. */
+#include "cpu.h"
+
+#include "isa.h"
+
+static const cpu_kernels *const families[] = {
+    &cpu_copy,
+};
+
+static tn_status start(tn_registry *r)
+{
+    cpu_isa_start();
+    TN_TRY(tn->register_kernels(r, cpu_pointwise, cpu_pointwise_count));
+    for (size_t i = 0; i < TN_COUNT(families); i++) TN_TRY(tn->register_kernels(r, families[i]->list, families[i]->count));
+    return TN_OK;
+}
+
+TN_PLUGIN("cpu", "0.1.0", start, NULL);
