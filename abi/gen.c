@@ -30,7 +30,8 @@ static int usage(const char *what)
 /* The value behind argv[*i] when that is `name`. */
 static bool take(int argc, char **argv, int *i, const char *name, const char **value)
 {
-    if (strcmp(argv[*i], name) != 0 || *i + 1 >= argc) return false;
+    if (strcmp(argv[*i], name) != 0 || *i + 1 >= argc)
+        return false;
     *value = argv[++*i];
     return true;
 }

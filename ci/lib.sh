@@ -32,7 +32,7 @@ build() {
     fi
     grep '^-- CUDA plugin' "$log" 2>/dev/null || true
     if ! cmake --build "build/$preset" -j "$(jobs)" --target "$@" >"$log" 2>&1; then
-        grep -E -A12 'FAILED|error' "$log" | head -n 80
+        grep -E -A12 '^FAILED|: error:|undefined reference|CMake Error' "$log" | head -n 80
         return 1
     fi
 }

@@ -21,9 +21,9 @@ set(TENON_ISA_FLAGS_baseline "")
 set(TENON_ISA_FLAGS_avx2 -march=x86-64-v3)
 set(TENON_ISA_FLAGS_avx512 -march=x86-64-v4)
 # IEEE results, element by element, but no errno and no traps: what lets a compiler vectorise without changing a
-# number. Debug builds keep their own level.
+# number. Debug builds keep their own level. clang reports every loop marked as independent that it leaves scalar.
 set(TENON_KERNEL_FLAGS -fno-math-errno -fno-trapping-math -ffp-contract=off -fwrapv
-    $<$<NOT:$<CONFIG:Debug>>:-O3>)
+    $<$<NOT:$<CONFIG:Debug>>:-O3> $<$<C_COMPILER_ID:Clang,AppleClang>:-Wno-pass-failed>)
 
 find_program(TENON_NVCC nvcc PATHS /usr/local/cuda/bin $ENV{CUDA_HOME}/bin)
 set(TENON_CUDA_CODE
@@ -66,7 +66,8 @@ function(tenon__add_cuda name)
         add_custom_command(OUTPUT ${object}
             COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/${name}.dir
             COMMAND ${TENON_NVCC} -c ${source} -o ${object} -MD -MF ${object}.d -O3 --fmad=false
-                ${TENON_CUDA_CODE} -std=c++17 -lineinfo "-I$<JOIN:${includes},;-I>" -I${CMAKE_CURRENT_SOURCE_DIR}
+                ${TENON_CUDA_CODE} -std=c++17 -lineinfo "-I$<JOIN:${includes},;-I>"
+                -Xcompiler -iquote,${CMAKE_CURRENT_SOURCE_DIR}
                 -Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics
                 -Xcompiler -Wall,-Wextra,-fno-asynchronous-unwind-tables
             DEPENDS ${source} ${TENON_PLUGIN_DEPENDS} DEPFILE ${object}.d ${pool}

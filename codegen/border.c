@@ -32,7 +32,8 @@ void bd_error(bd_border *b, cg_pos pos, const char *format, ...)
 void *bd_alloc(bd_border *b, size_t bytes)
 {
     void *p = tn__arena_alloc(&b->arena, bytes ? bytes : 1);
-    if (!p) b->diag->no_memory = true;
+    if (!p)
+        b->diag->no_memory = true;
     return p;
 }
 
@@ -47,7 +48,8 @@ const bd_item *bd_find(const bd_border *b, const char *name)
 static int word_index(const char *word, const char *const *words, int n)
 {
     for (int i = 0; i < n; i++)
-        if (strcmp(words[i], word) == 0) return i;
+        if (strcmp(words[i], word) == 0)
+            return i;
     return -1;
 }
 
@@ -55,7 +57,8 @@ static int word_index(const char *word, const char *const *words, int n)
 static const char *text_of(bd_border *b, const cg_node *map, const char *key)
 {
     const cg_node *node = cg_node_get(map, key, NULL);
-    if (!node) return "";
+    if (!node)
+        return "";
     if (node->kind == CG_NODE_LIST || node->kind == CG_NODE_MAP) {
         bd_error(b, node->pos, "'%s' is %s; write a text", key, cg_node_describe(node));
         return "";
@@ -73,10 +76,12 @@ static int number_of(bd_border *b, const cg_node *map, const char *key, int low,
                      int absent)
 {
     const cg_node *node = cg_node_get(map, key, NULL);
-    if (!node) return absent;
+    if (!node)
+        return absent;
     char *end = NULL;
     long n = node->kind == CG_NODE_NUMBER ? strtol(node->text, &end, 10) : -1;
-    if (end && *end == '\0' && n >= low && n <= high) return (int)n;
+    if (end && *end == '\0' && n >= low && n <= high)
+        return (int)n;
     bd_error(b, node->pos, "'%s' is '%.40s'; write a number from %d to %d", key, node->text, low,
              high);
     return absent;
@@ -86,7 +91,8 @@ static int number_of(bd_border *b, const cg_node *map, const char *key, int low,
 static void check_keys(bd_border *b, const cg_node *map, const char *const *allowed, int n)
 {
     for (const cg_node *key = map->child->next->next; key; key = key->next->next) {
-        if (word_index(key->text, allowed, n) >= 0) continue;
+        if (word_index(key->text, allowed, n) >= 0)
+            continue;
         const char *near = cg_near(key->text, allowed, n);
         bd_error(b, key->pos, "key '%.40s' is not known here; %s%s", key->text,
                  near ? "did you mean " : "remove it", near ? near : "");
@@ -100,7 +106,8 @@ static void read_members(bd_border *b, const cg_node *list, int since, bd_member
 static void read_printf(bd_border *b, const cg_node *map, bd_member *m)
 {
     const cg_node *pair = cg_node_get(map, "printf", NULL);
-    if (!pair) return;
+    if (!pair)
+        return;
     if (pair->kind != CG_NODE_LIST || pair->n != 2 || pair->child->kind != CG_NODE_NUMBER ||
         pair->child->next->kind != CG_NODE_NUMBER) {
         bd_error(b, pair->pos,
@@ -139,7 +146,8 @@ static void read_member(bd_border *b, const cg_node *map, int since, bd_member *
     m->since = number_of(b, map, "since", 1, b->revision, since);
     read_printf(b, map, m);
     m->decl.name = text;
-    if (kind == BD_FIELD || kind == BD_FUNCTION) bd_parse_decl(b, m->pos, text, true, &m->decl);
+    if (kind == BD_FIELD || kind == BD_FUNCTION)
+        bd_parse_decl(b, m->pos, text, true, &m->decl);
     if (kind == BD_UNION)
         read_members(b, cg_node_get(map, "members", NULL), m->since, &m->members, &m->n_members);
     if (kind == BD_FUNCTION && !m->decl.is_function)
@@ -154,7 +162,8 @@ static void check_growth(bd_border *b, const bd_member *members, int n)
 {
     int newest = 0;
     for (int i = 0; i < n; i++) {
-        if (members[i].kind == BD_GROUP) continue;
+        if (members[i].kind == BD_GROUP)
+            continue;
         if (members[i].since < newest)
             bd_error(
                 b, members[i].pos,
@@ -188,9 +197,11 @@ static bool is_list_of_maps(bd_border *b, const cg_node *list, cg_pos pos, const
 static void read_members(bd_border *b, const cg_node *list, int since, bd_member **members,
                          int *n_members)
 {
-    if (!is_list_of_maps(b, list, (cg_pos){0, 0}, "members")) return;
+    if (!is_list_of_maps(b, list, (cg_pos){0, 0}, "members"))
+        return;
     *members = bd_alloc(b, (size_t)list->n * sizeof **members);
-    if (!*members) return;
+    if (!*members)
+        return;
     for (const cg_node *node = list->child; node; node = node->next)
         read_member(b, node, since, &(*members)[(*n_members)++]);
     check_growth(b, *members, *n_members);
@@ -201,9 +212,11 @@ static void read_values(bd_border *b, const cg_node *map, bd_item *item)
 {
     static const char *const keys[] = {"doc", "since"};
     const cg_node *list = cg_node_get(map, "values", NULL);
-    if (!is_list_of_maps(b, list, item->pos, "values")) return;
+    if (!is_list_of_maps(b, list, item->pos, "values"))
+        return;
     item->members = bd_alloc(b, (size_t)list->n * sizeof *item->members);
-    if (!item->members) return;
+    if (!item->members)
+        return;
     for (const cg_node *node = list->child; node; node = node->next) {
         bd_member *m = &item->members[item->n_members++];
         *m = (bd_member){
@@ -232,15 +245,18 @@ static void read_body(bd_border *b, const cg_node *map, bd_item *item)
         break;
     case BD_STRUCT: {
         const cg_node *list = cg_node_get(map, "members", NULL);
-        if (!list) bd_error(b, item->pos, "struct %.60s has no 'members'", item->name);
-        if (list) read_members(b, list, item->since, &item->members, &item->n_members);
+        if (!list)
+            bd_error(b, item->pos, "struct %.60s has no 'members'", item->name);
+        if (list)
+            read_members(b, list, item->since, &item->members, &item->n_members);
         break;
     }
     case BD_ENUM:
         read_values(b, map, item);
         break;
     case BD_CALLBACK:
-        if (!bd_parse_decl(b, item->pos, item->name, true, &item->decl)) break;
+        if (!bd_parse_decl(b, item->pos, item->name, true, &item->decl))
+            break;
         if (!item->decl.is_function)
             bd_error(b, item->pos, "callback '%.60s' has no parameter list", item->name);
         item->name = item->decl.name;
@@ -281,14 +297,16 @@ static void read_border(bd_border *b, const char *bytes, size_t n)
 {
     bool complete = false;
     const cg_node *root = cg_yaml_parse(&b->arena, b->diag, b->file, bytes, n, &complete);
-    if (!root || !is_list_of_maps(b, root, (cg_pos){1, 1}, "entries")) return;
+    if (!root || !is_list_of_maps(b, root, (cg_pos){1, 1}, "entries"))
+        return;
     if (strcmp(root->child->child->text, "border") != 0)
         bd_error(b, root->child->pos,
                  "the first entry is '%.40s'; write 'border: tenon' with its revision",
                  root->child->child->text);
     b->revision = number_of(b, root->child, "revision", 1, BD_MAX_REVISIONS, 1);
     b->items = bd_alloc(b, (size_t)root->n * sizeof *b->items);
-    if (!b->items) return;
+    if (!b->items)
+        return;
     for (const cg_node *node = root->child; node; node = node->next)
         read_item(b, node);
 }
@@ -299,8 +317,10 @@ static void emit(bd_border *b, cg_out *out)
     bd_layout(b);
     cg_text facts = cg_text_start(&b->arena);
     bd_facts(b, &facts);
-    if (!facts.ok) b->diag->no_memory = true;
-    if (cg_diag_failed(b->diag)) return;
+    if (!facts.ok)
+        b->diag->no_memory = true;
+    if (cg_diag_failed(b->diag))
+        return;
     cg_emit(b->diag, out, "border.h.m4", facts.s, facts.n, "include/tenon/border.h");
     cg_emit(b->diag, out, "border.md.m4", facts.s, facts.n, "docs/border.md");
 }
@@ -308,14 +328,16 @@ static void emit(bd_border *b, cg_out *out)
 static char *read_file(const char *path, size_t *n)
 {
     FILE *f = fopen(path, "rb");
-    if (!f) return NULL;
+    if (!f)
+        return NULL;
     char *bytes = NULL;
     size_t cap = 0;
     *n = 0;
     do {
         cap = cap ? cap * 2 : 1 << 16;
         char *more = realloc(bytes, cap + 1);
-        if (!more) break;
+        if (!more)
+            break;
         bytes = more;
         *n += fread(bytes + *n, 1, cap - *n, f);
     } while (*n == cap);
@@ -340,7 +362,8 @@ bool cg_border(cg_diag *d, cg_out *out, const char *description)
     }
     bd_border b = {.diag = d, .file = description};
     read_border(&b, bytes, n);
-    if (!cg_diag_failed(d)) emit(&b, out);
+    if (!cg_diag_failed(d))
+        emit(&b, out);
     tn__arena_free(&b.arena);
     free(bytes);
     return !cg_diag_failed(d);

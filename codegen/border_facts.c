@@ -53,7 +53,8 @@ static void put_wrapped(facts *f, const char *text, int at, const char *prefix)
             text++;
         if (*text) {
             size_t next = strcspn(text, " ");
-            if (at + (int)next <= COLUMNS - 3) cg_text_put(f->to, " ");
+            if (at + (int)next <= COLUMNS - 3)
+                cg_text_put(f->to, " ");
         }
     }
 }
@@ -78,7 +79,8 @@ static void put_doc(facts *f, const char *tag, const char *doc, int indent, int 
     char prefix[32];
     snprintf(prefix, sizeof prefix, "%*s * ", indent, "");
     put(f, ", @{%s@}, @{", behind ? whole : "");
-    if (!behind) put_wrapped(f, whole, indent + 3, prefix);
+    if (!behind)
+        put_wrapped(f, whole, indent + 3, prefix);
     put(f, "@}, @{%*s@}", pad, "");
 }
 
@@ -110,8 +112,10 @@ static void put_params(facts *f, const bd_decl *d, int at)
         put(f, "%s%s%s%s", p->type, gap(p->type), p->name, last ? "" : ",");
         at += n - 1;
     }
-    if (d->variadic) put(f, " ...");
-    if (d->n_params == 0) put(f, "void");
+    if (d->variadic)
+        put(f, " ...");
+    if (d->n_params == 0)
+        put(f, "void");
 }
 
 static int params_length(const bd_decl *d)
@@ -131,7 +135,8 @@ static void put_function(facts *f, const bd_item *s, const bd_member *m)
     const bd_decl *d = &m->decl;
     char tag[32];
     snprintf(tag, sizeof tag, "[%s]", m->threads);
-    if (strcmp(m->threads, "any") == 0) tag[0] = '\0';
+    if (strcmp(m->threads, "any") == 0)
+        tag[0] = '\0';
     int before = (int)(strlen(d->type) + strlen(gap(d->type)) + strlen(d->name)) + 4;
     put(f, "cg_function(@{%s@}, @{%s%s@}, @{%s@}, @{", s->name, d->type, gap(d->type), d->name);
     put_params(f, d, INDENT + before);
@@ -196,16 +201,22 @@ static void put_members(facts *f, const bd_item *s)
     for (int i = 0; i < s->n_members; i++) {
         const bd_member *m = &s->members[i];
         if (m->kind != BD_GROUP && m->since != since) {
-            if (since != s->since) put(f, "cg_since_end(%d)\n", since);
+            if (since != s->since)
+                put(f, "cg_since_end(%d)\n", since);
             since = m->since;
             put(f, "cg_since(%d)\n", since);
         }
-        if (m->kind == BD_FIELD) put_field(f, s, m, "cg_field", INDENT);
-        if (m->kind == BD_FUNCTION) put_function(f, s, m);
-        if (m->kind == BD_UNION) put_union(f, s, m);
-        if (m->kind == BD_GROUP) put(f, "cg_group(@{%s@})\n", m->decl.name);
+        if (m->kind == BD_FIELD)
+            put_field(f, s, m, "cg_field", INDENT);
+        if (m->kind == BD_FUNCTION)
+            put_function(f, s, m);
+        if (m->kind == BD_UNION)
+            put_union(f, s, m);
+        if (m->kind == BD_GROUP)
+            put(f, "cg_group(@{%s@})\n", m->decl.name);
     }
-    if (since != s->since) put(f, "cg_since_end(%d)\n", since);
+    if (since != s->since)
+        put(f, "cg_since_end(%d)\n", since);
     f->column = 0;
 }
 
@@ -214,7 +225,8 @@ static void put_sizes(facts *f, const bd_item *s)
 {
     int first = s->since;
     for (int revision = s->since + 1; revision <= f->border->revision; revision++) {
-        if (s->size[revision] == s->size[first]) continue;
+        if (s->size[revision] == s->size[first])
+            continue;
         put(f, "cg_size(@{%s@}, %" PRIu64 ", %d, %d)\n", s->name, s->size[first], first, revision);
         first = revision;
     }
@@ -303,8 +315,10 @@ static void put_names(facts *f)
 {
     for (int i = 0; i < f->border->n_items; i++) {
         const bd_item *item = &f->border->items[i];
-        if (item->kind == BD_OPAQUE) put(f, "cg_name(@{%s@}, @{%s@})\n", item->name, item->doc);
-        if (item->kind == BD_STRUCT) put(f, "cg_name(@{%s@}, @{@})\n", item->name);
+        if (item->kind == BD_OPAQUE)
+            put(f, "cg_name(@{%s@}, @{%s@})\n", item->name, item->doc);
+        if (item->kind == BD_STRUCT)
+            put(f, "cg_name(@{%s@}, @{@})\n", item->name);
     }
 }
 
@@ -318,9 +332,11 @@ void bd_facts(bd_border *b, cg_text *t)
     put_names(&f);
     for (int i = 0; i < b->n_items; i++) {
         int since = b->items[i].since;
-        if (since > 1) put(&f, "cg_since(%d)\n", since);
+        if (since > 1)
+            put(&f, "cg_since(%d)\n", since);
         put_item(&f, &b->items[i]);
-        if (since > 1) put(&f, "cg_since_end(%d)\n", since);
+        if (since > 1)
+            put(&f, "cg_since_end(%d)\n", since);
     }
     put(&f, "@})\n");
 }

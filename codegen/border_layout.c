@@ -20,8 +20,10 @@ static uint64_t round_up(uint64_t n, uint64_t to)
 /* The type without its qualifiers. */
 static const char *bare(const char *type)
 {
-    if (strncmp(type, "const ", 6) == 0) type += 6;
-    if (strncmp(type, "struct ", 7) == 0) type += 7;
+    if (strncmp(type, "const ", 6) == 0)
+        type += 6;
+    if (strncmp(type, "struct ", 7) == 0)
+        type += 7;
     return type;
 }
 
@@ -34,7 +36,8 @@ static extent of_basic(const char *type)
                   {"uint16_t", 2}, {"int", 4},     {"float", 4},    {"int32_t", 4}, {"uint32_t", 4},
                   {"double", 8},   {"int64_t", 8}, {"uint64_t", 8}, {"size_t", 8}};
     for (size_t i = 0; i < sizeof basics / sizeof *basics; i++)
-        if (strcmp(basics[i].name, type) == 0) return (extent){basics[i].size, basics[i].size};
+        if (strcmp(basics[i].name, type) == 0)
+            return (extent){basics[i].size, basics[i].size};
     return (extent){0, 0};
 }
 
@@ -42,9 +45,12 @@ static extent of_type(const bd_border *b, const char *type, int revision);
 
 static extent of_item(const bd_border *b, const bd_item *item, int revision)
 {
-    if (item->kind == BD_CALLBACK) return (extent){8, 8};
-    if (item->kind == BD_STRUCT) return (extent){item->size[revision], item->align};
-    if (item->kind != BD_ALIAS && item->kind != BD_EXTERNAL) return (extent){0, 0};
+    if (item->kind == BD_CALLBACK)
+        return (extent){8, 8};
+    if (item->kind == BD_STRUCT)
+        return (extent){item->size[revision], item->align};
+    if (item->kind != BD_ALIAS && item->kind != BD_EXTERNAL)
+        return (extent){0, 0};
     extent e = of_basic(bare(item->decl.type));
     (void)b;
     return (extent){e.size * item->decl.count, e.align};
@@ -53,24 +59,29 @@ static extent of_item(const bd_border *b, const bd_item *item, int revision)
 /* {0, 0} when the type is not described above. */
 static extent of_type(const bd_border *b, const char *type, int revision)
 {
-    if (strchr(type, '*')) return (extent){8, 8};
+    if (strchr(type, '*'))
+        return (extent){8, 8};
     type = bare(type);
     extent e = of_basic(type);
-    if (e.size) return e;
+    if (e.size)
+        return e;
     const bd_item *item = bd_find(b, type);
     return item ? of_item(b, item, revision) : (extent){0, 0};
 }
 
 static extent of_member(bd_border *b, bd_member *m, int revision)
 {
-    if (m->kind == BD_FUNCTION) return (extent){8, 8};
+    if (m->kind == BD_FUNCTION)
+        return (extent){8, 8};
     if (m->kind == BD_UNION) {
         extent whole = {0, 1};
         for (int i = 0; i < m->n_members; i++) {
             extent e = of_member(b, &m->members[i], revision);
             m->members[i].size = e.size;
-            if (e.size > whole.size) whole.size = e.size;
-            if (e.align > whole.align) whole.align = e.align;
+            if (e.size > whole.size)
+                whole.size = e.size;
+            if (e.align > whole.align)
+                whole.align = e.align;
         }
         return (extent){round_up(whole.size, whole.align), whole.align};
     }
@@ -78,7 +89,8 @@ static extent of_member(bd_border *b, bd_member *m, int revision)
     if (e.size == 0 && revision == b->revision)
         bd_error(b, m->pos, "the size of '%s' is not known; describe it above, or point to it",
                  m->decl.type);
-    if (e.align == 0) e.align = 1;
+    if (e.align == 0)
+        e.align = 1;
     return (extent){e.size * m->decl.count, e.align};
 }
 
@@ -101,12 +113,14 @@ static void layout_struct(bd_border *b, bd_item *s, int revision)
     uint64_t at = 0, align = 1;
     for (int i = 0; i < s->n_members; i++) {
         bd_member *m = &s->members[i];
-        if (m->kind == BD_GROUP || m->since > revision) continue;
+        if (m->kind == BD_GROUP || m->since > revision)
+            continue;
         extent e = of_member(b, m, revision);
         at = round_up(at, e.align);
         place(b, s, m, at, e.size);
         at += e.size;
-        if (e.align > align) align = e.align;
+        if (e.align > align)
+            align = e.align;
     }
     if (at == 0)
         bd_error(b, s->pos, "struct %s has no members in revision %d; give it `since`", s->name,
@@ -144,7 +158,8 @@ static void hash_members(uint64_t *h, const bd_member *members, int n, int revis
 {
     for (int i = 0; i < n; i++) {
         const bd_member *m = &members[i];
-        if (m->kind == BD_GROUP || m->since > revision) continue;
+        if (m->kind == BD_GROUP || m->since > revision)
+            continue;
         hash(h, m->decl.name);
         hash(h, m->value);
         hash_number(h, m->offset);

@@ -34,11 +34,14 @@ static bool fail(cg_diag *d, const char *file, const char *what, const char *why
 static bool slurp(FILE *f, text *out)
 {
     *out = (text){NULL, 0};
-    if (fseek(f, 0, SEEK_END) != 0) return false;
+    if (fseek(f, 0, SEEK_END) != 0)
+        return false;
     long size = ftell(f);
-    if (size < 0 || fseek(f, 0, SEEK_SET) != 0) return false;
+    if (size < 0 || fseek(f, 0, SEEK_SET) != 0)
+        return false;
     out->s = malloc((size_t)size + 1);
-    if (!out->s) return false;
+    if (!out->s)
+        return false;
     out->n = fread(out->s, 1, (size_t)size, f);
     out->s[out->n] = '\0';
     return !ferror(f);
@@ -47,12 +50,12 @@ static bool slurp(FILE *f, text *out)
 /* ---- running m4 ------------------------------------------------------------------------------ */
 typedef struct run {
     FILE *in, *out, *err;
-    char prelude[PATH_CHARS], template[PATH_CHARS];
+    char dir[PATH_CHARS], prelude[PATH_CHARS], template[PATH_CHARS];
 } run;
 
 static bool spawn(cg_diag *d, run *r, int *status)
 {
-    char *argv[] = {"m4", "-P", "-s", "-E", r->prelude, "-", r->template, NULL};
+    char *argv[] = {"m4", "-P", "-s", "-E", "-I", r->dir, r->prelude, "-", r->template, NULL};
     posix_spawn_file_actions_t actions;
     pid_t child;
     if (posix_spawn_file_actions_init(&actions) != 0)
@@ -62,9 +65,11 @@ static bool spawn(cg_diag *d, run *r, int *status)
     posix_spawn_file_actions_adddup2(&actions, fileno(r->err), 2);
     int failed = posix_spawnp(&child, "m4", &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
-    if (failed) return fail(d, r->template, "cannot run m4; install it", strerror(failed));
+    if (failed)
+        return fail(d, r->template, "cannot run m4; install it", strerror(failed));
     while (waitpid(child, status, 0) < 0)
-        if (errno != EINTR) return fail(d, r->template, "cannot wait for m4", strerror(errno));
+        if (errno != EINTR)
+            return fail(d, r->template, "cannot wait for m4", strerror(errno));
     return true;
 }
 
@@ -89,7 +94,8 @@ static bool expand(cg_diag *d, run *r, const char *facts, size_t n, text *out)
     if (fwrite(facts, 1, n, r->in) != n || fflush(r->in) != 0 || fseek(r->in, 0, SEEK_SET) != 0)
         return fail(d, r->template, "cannot pass the facts to m4", strerror(errno));
     lseek(fileno(r->in), 0, SEEK_SET); /* the child reads the descriptor, not the stream */
-    if (!spawn(d, r, &status)) return false;
+    if (!spawn(d, r, &status))
+        return false;
     bool ok = slurp(r->err, &complaints) && slurp(r->out, out);
     if (!ok)
         fail(d, r->template, "cannot read what m4 wrote", strerror(errno));
@@ -116,7 +122,8 @@ static const char *leftover(const char *line, const char *end)
         for (size_t k = 0; k < sizeof marks / sizeof *marks; k++) {
             size_t n = strlen(marks[k]);
             bool begins = marks[k][0] == '@' || at == line || !is_word(at[-1]);
-            if (begins && (size_t)(end - at) >= n && memcmp(at, marks[k], n) == 0) return at;
+            if (begins && (size_t)(end - at) >= n && memcmp(at, marks[k], n) == 0)
+                return at;
         }
     return NULL;
 }
@@ -160,7 +167,8 @@ static bool make_directories(char *path)
         *slash = '\0';
         bool ok = mkdir(path, 0777) == 0 || errno == EEXIST;
         *slash = '/';
-        if (!ok) return false;
+        if (!ok)
+            return false;
     }
     return true;
 }
@@ -170,7 +178,8 @@ static bool is_same(const char *path, const char *bytes, size_t n)
     text now = {NULL, 0};
     FILE *f = fopen(path, "rb");
     bool same = f && slurp(f, &now) && now.n == n && memcmp(now.s, bytes, n) == 0;
-    if (f) fclose(f);
+    if (f)
+        fclose(f);
     free(now.s);
     return same;
 }
@@ -180,10 +189,12 @@ static bool replace(const char *path, const char *bytes, size_t n)
     char temporary[PATH_CHARS + 32];
     snprintf(temporary, sizeof temporary, "%s.%ld.new", path, (long)getpid());
     FILE *f = fopen(temporary, "wb");
-    if (!f) return false;
+    if (!f)
+        return false;
     bool ok = fwrite(bytes, 1, n, f) == n;
     ok = fclose(f) == 0 && ok && rename(temporary, path) == 0;
-    if (!ok) unlink(temporary);
+    if (!ok)
+        unlink(temporary);
     return ok;
 }
 
@@ -221,6 +232,7 @@ bool cg_emit(cg_diag *d, cg_out *out, const char *template_name, const char *fac
              const char *relative_path)
 {
     run r = {.in = tmpfile(), .out = tmpfile(), .err = tmpfile()};
+    snprintf(r.dir, sizeof r.dir, "%s", out->template_dir);
     int prelude = snprintf(r.prelude, sizeof r.prelude, "%s/prelude.m4", out->template_dir);
     int template =
         snprintf(r.template, sizeof r.template, "%s/%s", out->template_dir, template_name);
@@ -228,8 +240,11 @@ bool cg_emit(cg_diag *d, cg_out *out, const char *template_name, const char *fac
     bool ok = fits ? emit(d, out, &r, facts, n, relative_path)
                    : fail(d, template_name, "the template's path is too long",
                           "choose a shorter directory");
-    if (r.in) fclose(r.in);
-    if (r.out) fclose(r.out);
-    if (r.err) fclose(r.err);
+    if (r.in)
+        fclose(r.in);
+    if (r.out)
+        fclose(r.out);
+    if (r.err)
+        fclose(r.err);
     return ok;
 }

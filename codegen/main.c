@@ -26,6 +26,7 @@ static const output outputs[] = {
     {"pointwise.c.m4", "cpu/pointwise.c"},
     {"pointwise_loops.h.m4", "cpu/pointwise_loops.h"},
     {"structured.c.m4", "meta/structured.c"},
+    {"pointwise_cuda.c.m4", "cuda/pointwise.c"},
 };
 
 typedef struct options {
@@ -76,21 +77,29 @@ static bool emit_plugin(cg_diag *d, cg_out *out, const char *name, const char *f
     return cg_emit(d, out, "plugin_ops.c.m4", facts, n, source) && ok;
 }
 
-/* One file of inner loops per dtype, so that they are compiled side by side: the template is told which. */
-static bool emit_loops(cg_diag *d, cg_out *out, const char *facts, size_t n)
+/* One file of loops or kernels per dtype, so that they are compiled side by side: the template is told which. */
+static bool emit_per_dtype(cg_diag *d, cg_out *out, const char *facts, size_t n, const char *template_name, const char *path_format,
+                           const char *const *dtypes)
 {
-    static const char *const dtypes[] = {"bool", "u8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "c64", "c128"};
     char *told = malloc(n + 128);
     bool ok = told != NULL;
-    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes && told; i++) {
+    for (; told && *dtypes; dtypes++) {
         char path[64];
-        int head = sprintf(told, "m4_define(@{cg_dtype@}, %s)\n", dtypes[i]);
+        int head = sprintf(told, "m4_define(@{cg_which_dtype@}, %s)m4_define(@{cg_dtype@}, %s)\n", *dtypes, *dtypes);
         memcpy(told + head, facts, n);
-        snprintf(path, sizeof path, "cpu/loops_%s.c", dtypes[i]);
-        ok = cg_emit(d, out, "loops.c.m4", told, (size_t)head + n, path) && ok;
+        snprintf(path, sizeof path, path_format, *dtypes);
+        ok = cg_emit(d, out, template_name, told, (size_t)head + n, path) && ok;
     }
     free(told);
     return ok;
+}
+
+static bool emit_loops(cg_diag *d, cg_out *out, const char *facts, size_t n)
+{
+    static const char *const all[] = {"bool", "u8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "c64", "c128", NULL};
+    static const char *const computed[] = {"bool", "u8", "i8", "i16", "i32", "i64", "f32", "f64", "c64", "c128", NULL};
+    bool ok = emit_per_dtype(d, out, facts, n, "loops.c.m4", "cpu/loops_%s.c", all);
+    return emit_per_dtype(d, out, facts, n, "pointwise.cu.m4", "cuda/pointwise_%s.cu", computed) && ok;
 }
 
 static bool emit_all(cg_diag *d, cg_out *out, const char *facts, size_t n)

@@ -39,7 +39,8 @@ static void add_candidate(void *arg, const char *path, const tn__finding *proble
     if (problem) {
         doctor_row row = {.finding = *problem};
         snprintf(row.path, sizeof row.path, "%s", path);
-        if (d->show_configured) put_row(d, &row);
+        if (d->show_configured)
+            put_row(d, &row);
         return;
     }
     if (d->n_configured == d->cap) {
@@ -54,7 +55,8 @@ static void add_candidate(void *arg, const char *path, const tn__finding *proble
     }
     char *copy = strdup(path);
     d->no_memory = d->no_memory || !copy;
-    if (copy) d->configured[d->n_configured++] = copy;
+    if (copy)
+        d->configured[d->n_configured++] = copy;
 }
 
 /* ---- output ------------------------------------------------------------------------------------
@@ -115,9 +117,11 @@ static bool examine(doctor *d, const char *path, int n_before, bool show)
         return false;
     }
     doctor_examine(row, path, d->configured, n_before);
-    if (show) put_row(d, row);
+    if (show)
+        put_row(d, row);
     bool ok = row->ok;
-    if (ok && tn_plugin_load(path, NULL) != TN_OK) tool_fail("%s", tn_error_last()->message);
+    if (ok && tn_plugin_load(path, NULL) != TN_OK)
+        tool_fail("%s", tn_error_last()->message);
     free(row);
     return ok;
 }
@@ -144,8 +148,10 @@ static int run(doctor *d, int n, char **names)
     examine_configured(d);
     for (int i = 1; i <= n; i++)
         examine(d, names[i], d->n_configured, true);
-    if (d->no_memory) return tool_fail("out of memory");
-    if (d->loaded) doctor_coverage(d->format);
+    if (d->no_memory)
+        return tool_fail("out of memory");
+    if (d->loaded)
+        doctor_coverage(d->format);
     put_summary(d);
     if (d->loaded + d->skipped + d->refused == 0)
         return tool_fail(
@@ -158,9 +164,11 @@ int tenon_cmd_doctor(int argc, char **argv)
     const char *format = "text";
     const tool_option options[] = {{"--format", &format, NULL}, {0}};
     int n = tool_options(argc, argv, options, usage);
-    if (n < 0) return tool_status(n);
+    if (n < 0)
+        return tool_status(n);
     doctor d = {.format = tool_format_parse(format, "text|json")};
-    if (d.format == TOOL_FORMAT_BAD) return TOOL_USAGE;
+    if (d.format == TOOL_FORMAT_BAD)
+        return TOOL_USAGE;
     int status = run(&d, n, argv);
     for (int i = 0; i < d.n_configured; i++)
         free((char *)d.configured[i]);

@@ -22,7 +22,8 @@ static bool is_device(const char *key)
                                          "BackendSelect", "Functionalize", "Tracer",
                                          "Undefined",     "Composite"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strncmp(key, others[i], strlen(others[i])) == 0) return false;
+        if (strncmp(key, others[i], strlen(others[i])) == 0)
+            return false;
     return true;
 }
 
@@ -78,8 +79,10 @@ void doctor_coverage(tool_format format)
     bool head = false;
     for (int slot = 0; (key = tn_key_at(slot)); slot++) {
         tally t;
-        if (!is_device(key) || !count(key, &t)) continue;
-        if (format == TOOL_TEXT && !head) put_head();
+        if (!is_device(key) || !count(key, &t))
+            continue;
+        if (format == TOOL_TEXT && !head)
+            put_head();
         head = true;
         if (format == TOOL_TEXT)
             put_text(key, &t);

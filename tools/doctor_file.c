@@ -23,7 +23,8 @@ enum { LOAD_SECONDS = 20 };
 static bool is_foreign(void *arg, const char *name)
 {
     char *found = arg;
-    if (strcmp(name, "tenon_plugin") == 0) return true;
+    if (strcmp(name, "tenon_plugin") == 0)
+        return true;
     snprintf(found, NAME_MAX, "%s", name);
     return false;
 }
@@ -33,7 +34,8 @@ static bool is_tenon(void *arg, const char *name)
     char *found = arg;
     const char *slash =
         strrchr(name, '/'); /* a library without a soname is asked for by its path */
-    if (strncmp(slash ? slash + 1 : name, "libtenon", 8) != 0) return true;
+    if (strncmp(slash ? slash + 1 : name, "libtenon", 8) != 0)
+        return true;
     snprintf(found, NAME_MAX, "%s", name);
     return false;
 }
@@ -41,7 +43,8 @@ static bool is_tenon(void *arg, const char *name)
 static bool check_tables(const tn__elf *e, tn__finding *f)
 {
     char found[NAME_MAX] = "";
-    if (!tn__elf_exports(e, is_foreign, found, f)) return false;
+    if (!tn__elf_exports(e, is_foreign, found, f))
+        return false;
     if (*found)
         return tn__refuse(
             f,
@@ -49,7 +52,8 @@ static bool check_tables(const tn__elf *e, tn__finding *f)
             "share/tenon/tenon_plugin.map",
             "it exports the symbol '%.128s'; a plugin exports tenon_plugin and nothing else",
             found);
-    if (!tn__elf_needed(e, is_tenon, found, f)) return false;
+    if (!tn__elf_needed(e, is_tenon, found, f))
+        return false;
     if (*found)
         return tn__refuse(
             f, "do not link libtenon: the core hands its functions to the plugin at load",
@@ -86,7 +90,8 @@ static void copy_report(trial *t, const char *path)
 {
     tn_plugin_info info;
     for (size_t i = 0; tn_plugin_report(i, &info); i++) {
-        if (strcmp(info.path, path) != 0) continue;
+        if (strcmp(info.path, path) != 0)
+            continue;
         t->skipped = strcmp(info.state, "skipped") == 0;
         snprintf(t->reason, sizeof t->reason, "%s", info.reason);
         snprintf(t->cure, sizeof t->cure, "%s", info.cure);
@@ -97,8 +102,10 @@ static void put_all(int fd, const void *bytes, size_t n)
 {
     for (const char *at = bytes; n;) {
         ssize_t put = write(fd, at, n);
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return;
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return;
         at += put;
         n -= (size_t)put;
     }
@@ -110,7 +117,8 @@ static _Noreturn void child(int fd, const char *path, const char *const *before,
     for (int i = 0; i < n; i++)
         tn_plugin_load(before[i], NULL);
     t.ok = tn_plugin_load(path, NULL) == TN_OK;
-    if (!t.ok) snprintf(t.reason, sizeof t.reason, "%s", tn_error_last()->message);
+    if (!t.ok)
+        snprintf(t.reason, sizeof t.reason, "%s", tn_error_last()->message);
     copy_report(&t, path);
     put_all(fd, &t, sizeof t);
     _exit(0);
@@ -123,10 +131,12 @@ static bool receive(int fd, trial *t, bool *silent)
     while (n < sizeof *t) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
         int ready = poll(&p, 1, LOAD_SECONDS * 1000);
-        if (ready < 0 && errno == EINTR) continue;
+        if (ready < 0 && errno == EINTR)
+            continue;
         *silent = ready == 0;
         ssize_t got = ready > 0 ? read(fd, (char *)t + n, sizeof *t - n) : 0;
-        if (got <= 0) return false;
+        if (got <= 0)
+            return false;
         n += (size_t)got;
     }
     return true;
@@ -142,8 +152,10 @@ static bool judge(tn__finding *f, const trial *t, bool received, bool silent, in
         snprintf(f->reason, sizeof f->reason, "%s", t->reason); /* a remark */
         return true;
     }
-    if (received && t->skipped) return tn__skip(f, t->cure, "%s", t->reason);
-    if (received) return tn__refuse(f, *t->cure ? t->cure : "try again", "%s", t->reason);
+    if (received && t->skipped)
+        return tn__skip(f, t->cure, "%s", t->reason);
+    if (received)
+        return tn__refuse(f, *t->cure ? t->cure : "try again", "%s", t->reason);
     if (WIFSIGNALED(status))
         return tn__refuse(f, cure, "it crashes while it is loaded: signal %d (%s)",
                           WTERMSIG(status), strsignal(WTERMSIG(status)));
@@ -169,7 +181,8 @@ static bool try_load(doctor_row *row, const char *const *before, int n)
     close(ends[0]);
     if (pid < 0)
         return tn__refuse(&row->finding, "try again", "no child process: %s", strerror(errno));
-    if (silent) kill(pid, SIGKILL);
+    if (silent)
+        kill(pid, SIGKILL);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
     return judge(&row->finding, &t, received, silent, status);
@@ -185,5 +198,6 @@ void doctor_examine(doctor_row *row, const char *path, const char *const *before
         return;
     }
     row->ok = check_file(row) && try_load(row, before, n);
-    if (row->ok) row->finding.state = "loaded";
+    if (row->ok)
+        row->finding.state = "loaded";
 }

@@ -6,14 +6,22 @@
 
 #include <string.h>
 
+int tenon_cmd_bench(int argc, char **argv);
+int tenon_cmd_ops(int argc, char **argv);
+int tenon_cmd_replay(int argc, char **argv);
 int tenon_cmd_schema(int argc, char **argv);
+int tenon_cmd_opinfo(int argc, char **argv);
 
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
     const char *what;
 } commands[] = {
+    {"bench", tenon_cmd_bench, "measure what calls cost"},
+    {"ops", tenon_cmd_ops, "list operators, their schemas, and who serves each key"},
+    {"replay", tenon_cmd_replay, "run recorded operator calls and compare the results"},
     {"schema", tenon_cmd_schema, "validate, compare and lock operator schemas"},
+    {"opinfo", tenon_cmd_opinfo, "the test matrix: operator x device x dtype"},
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 

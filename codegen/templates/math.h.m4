@@ -63,7 +63,7 @@ cg_fn2(nextafter, $1, $2, @{nextafter$3(a, b)@})m4_dnl
 cg_test1(isnan, $1, $2, @{a != a@})m4_dnl
 cg_test1(isinf, $1, $2, @{fabs$3(a) > $4@})m4_dnl
 cg_test1(isfinite, $1, $2, @{fabs$3(a) <= $4@})m4_dnl
-cg_test1(signbit, $1, $2, @{copysign$3(1, a) < 0@})m4_dnl
+cg_test1(signbit, $1, $2, @{copysign$3(($2)1, a) < 0@})m4_dnl
 m4_dnl names that are libm's own
 cg_libm(@{exp@}, $@)cg_libm(@{exp2@}, $@)cg_libm(@{expm1@}, $@)cg_libm(@{log@}, $@)cg_libm(@{log2@}, $@)m4_dnl
 cg_libm(@{log10@}, $@)cg_libm(@{log1p@}, $@)cg_libm(@{sin@}, $@)cg_libm(@{cos@}, $@)cg_libm(@{tan@}, $@)m4_dnl
@@ -172,16 +172,10 @@ m4_divert(0)m4_dnl
 
 #include <tenon/border.h>
 #include <tenon/half.h>
+#include <tenon/number.h>
 
 #include <float.h>
 #include <math.h>
-
-typedef struct tn_c64 {
-    float re, im;
-} tn_c64;
-typedef struct tn_c128 {
-    double re, im;
-} tn_c128;
 
 /* The platform's complex functions: <complex.h> in C, cuda::std in CUDA, std in other C++. */
 #if defined(__CUDACC__)
@@ -278,45 +272,5 @@ cg_fn2(bitwise_or, bool, bool, @{a || b@})m4_dnl
 cg_fn2(bitwise_xor, bool, bool, @{a != b@})m4_dnl
 cg_fn1(bitwise_not, bool, bool, @{!a@})m4_dnl
 cg_test1(signbit, bool, bool, @{(void)a, false@})m4_dnl
-
-/* ---- numbers of a call, in the computation's dtype ---- */
-typedef union tn_number {
-    bool b;
-    uint8_t u8;
-    int8_t i8;
-    int16_t i16;
-    int32_t i32;
-    int64_t i64;
-    float f32; /* of f16 and bf16 too */
-    double f64;
-    tn_c64 c64;
-    tn_c128 c128;
-} tn_number;
-
-/* A Scalar as the computation needs it; integers wrap around, a complex number's imaginary part is dropped only where
- * promotion has made sure that there is none. */
-static inline tn_number tn_number_of(tn_dtype dtype, const tn_scalar *s)
-{
-    tn_number n;
-    bool is_int = s->kind == TN_SCALAR_INT || s->kind == TN_SCALAR_BOOL;
-    double re = is_int ? (double)s->v.i : s->kind == TN_SCALAR_COMPLEX ? s->v.c[0] : s->v.f;
-    double im = s->kind == TN_SCALAR_COMPLEX ? s->v.c[1] : 0;
-    int64_t i = is_int ? s->v.i : re >= -9223372036854775808.0 && re < 9223372036854775808.0 ? (int64_t)re : 0;
-    n.c128.re = 0;
-    n.c128.im = 0;
-    switch (dtype) {
-    case TN_BOOL: n.b = re != 0 || im != 0; break;
-    case TN_U8: n.u8 = (uint8_t)i; break;
-    case TN_I8: n.i8 = (int8_t)i; break;
-    case TN_I16: n.i16 = (int16_t)i; break;
-    case TN_I32: n.i32 = (int32_t)i; break;
-    case TN_I64: n.i64 = i; break;
-    case TN_F64: n.f64 = re; break;
-    case TN_C64: n.c64 = tnm_make_c64((float)re, (float)im); break;
-    case TN_C128: n.c128 = tnm_make_c128(re, im); break;
-    default: n.f32 = (float)re; break;
-    }
-    return n;
-}
 
 #endif

@@ -23,14 +23,14 @@ m4_divert(0)m4_dnl
 
 static tn_status run(tn_call *call, int loop, const tn_number *numbers)
 {
-    tn_loop_fn fn = cpu_loops(call->iter->dtype)[loop];
+    tn_loop_fn fn = cpu_loops[loop][call->iter->dtype];
     if (!fn) return tn->fail(call, TN_ERR_UNSUPPORTED, "no loop for %s", tn->dtype_name(call->iter->dtype));
     return tn->iter_run(call, call->iter, fn, numbers);
 }
 cg_facts
 const tn_kernel_decl cpu_pointwise[] = {
 cg_none
-m4_define(@{cg_pointwise_end@}, @{    TN_KERNEL($1, "CPU", $1_kernel),
+m4_define(@{cg_pointwise_end@}, @{    TN_LOOP_KERNEL($1, "CPU", $1_kernel, cpu_loops[LOOP_$1]),
 @})m4_dnl
 cg_facts
 };

@@ -1,22 +1,15 @@
 /* memory.c - every allocation of the core, and the cache of tensor memory.
  *
- * Reusing a block matters more than any kernel: fresh pages cost a fault each. A released block goes to a
- * per-thread list of its size class (four classes to a power of two, so at most a quarter is unused) and is handed
- * out again without a lock. Each list is bounded in blocks and the thread in bytes. */
+ * Reusing a block matters more than any kernel: fresh pages cost a fault each. A released block goes to a per-thread list
+ * of its size class and is handed out again without a lock. Each list is bounded in blocks and the thread in bytes. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/base.h"
+#include "core/base/block_cache.h"
 
-enum {
-    ALIGNMENT = 64,
-    SMALLEST_LOG2 = 7, /* 128 bytes: a storage header and a small tensor */
-    LARGEST_LOG2 = 28, /* 256 MiB; larger blocks go straight to the system */
-    CLASSES = 4 * (LARGEST_LOG2 - SMALLEST_LOG2) + 1,
-    CLASS_BLOCKS = 64,
-};
+enum { ALIGNMENT = 64, CLASS_BLOCKS = 64 };
 static const size_t CACHE_BYTES = (size_t)512 << 20; /* per thread */
 
 static atomic_llong live_allocations, system_blocks;
@@ -26,11 +19,6 @@ static bool fails_now(void)
 {
     if (TN__LIKELY(atomic_load_explicit(&fail_countdown, memory_order_relaxed) == 0)) return false;
     return atomic_fetch_sub(&fail_countdown, 1) == 1;
-}
-
-void tn__alloc_fail_at(int64_t nth)
-{
-    atomic_store(&fail_countdown, nth);
 }
 
 static void *counted(void *p)
@@ -81,40 +69,24 @@ void tn__free(void *p)
 #define TN_BLOCK_CACHE 1
 #endif
 
-typedef struct free_block {
-    struct free_block *next;
-} free_block;
-
-typedef struct block_cache {
-    free_block *lists[CLASSES];
-    uint8_t counts[CLASSES];
-    size_t bytes;
-    bool registered; /* for release at thread exit */
-} block_cache;
-
-static _Thread_local block_cache tls_cache __attribute__((tls_model("initial-exec")));
+_Thread_local tn__block_cache tn__block_cache_tls __attribute__((tls_model("initial-exec")));
 static pthread_key_t exit_key;
 static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
 
-/* Class 4k+j holds blocks of (4+j)/4 * 2^(k + SMALLEST_LOG2) bytes. */
-static inline int class_of(size_t bytes)
-{
-    if (bytes <= (size_t)1 << SMALLEST_LOG2) return 0;
-    size_t n = bytes - 1;
-    int log2 = 63 - __builtin_clzll(n);
-    int quarter = (int)(n >> (log2 - 2)) & 3;
-    return 4 * (log2 - SMALLEST_LOG2) + quarter + 1;
-}
-
 static inline size_t class_bytes(int class)
 {
-    return (size_t)(4 + (class & 3)) << ((class >> 2) + SMALLEST_LOG2 - 2);
+    return (size_t)(4 + (class & 3)) << ((class >> 2) + TN__BLOCK_SMALLEST_LOG2 - 2);
 }
 
-static void trim_at_exit(void *unused)
+static int class_or_none(size_t bytes)
 {
-    (void)unused;
+    return bytes <= (size_t)1 << TN__BLOCK_LARGEST_LOG2 ? tn__block_class(bytes) : TN__BLOCK_CLASSES;
+}
+
+static void trim_at_exit(void *cache)
+{
     tn__block_trim();
+    memset(((tn__block_cache *)cache)->room, 0, TN__BLOCK_CLASSES);
 }
 
 static void make_exit_key(void)
@@ -122,84 +94,104 @@ static void make_exit_key(void)
     pthread_key_create(&exit_key, trim_at_exit);
 }
 
-static TN_COLD void register_thread(block_cache *c)
+/* The first block that a thread gives back. While allocations are being made to fail, nothing is kept, so that every
+ * allocation is one that can fail. */
+static bool begin_thread(tn__block_cache *c)
 {
+    if (c->registered || !TN_BLOCK_CACHE || atomic_load_explicit(&fail_countdown, memory_order_relaxed)) return false;
     pthread_once(&exit_once, make_exit_key);
     pthread_setspecific(exit_key, c);
+    memset(c->room, CLASS_BLOCKS, sizeof c->room);
     c->registered = true;
+    return true;
 }
 
-static void *system_block(size_t bytes)
+void tn__alloc_fail_at(int64_t nth)
 {
+    tn__block_trim();
+    memset(tn__block_cache_tls.room, 0, sizeof tn__block_cache_tls.room);
+    tn__block_cache_tls.registered = false;
+    atomic_store(&fail_countdown, nth);
+}
+
+void *tn__block_alloc_slow(size_t bytes)
+{
+    if (fails_now() || bytes > (size_t)INT64_MAX - ALIGNMENT) return NULL;
+    int class = class_or_none(bytes);
+    size_t whole = class < TN__BLOCK_CLASSES ? class_bytes(class) : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     void *p = NULL;
-    if (posix_memalign(&p, ALIGNMENT, bytes)) return NULL;
+    if (posix_memalign(&p, ALIGNMENT, whole)) return NULL;
+    atomic_fetch_add_explicit(&system_blocks, 1, memory_order_relaxed);
     return p;
+}
+
+void tn__block_free_slow(void *p, size_t bytes)
+{
+    if (begin_thread(&tn__block_cache_tls)) {
+        tn__block_free(p, bytes);
+        return;
+    }
+    atomic_fetch_sub_explicit(&system_blocks, 1, memory_order_relaxed);
+    free(p);
 }
 
 void *tn__block_alloc(size_t bytes)
 {
-    if (TN__UNLIKELY(fails_now())) return NULL;
-    int class = bytes <= (size_t)1 << LARGEST_LOG2 ? class_of(bytes) : CLASSES;
-    block_cache *c = &tls_cache;
-    void *p;
-    if (TN__LIKELY(class < CLASSES && c->lists[class])) {
-        free_block *b = c->lists[class];
-        c->lists[class] = b->next;
-        c->counts[class]--;
-        c->bytes -= class_bytes(class);
-        p = b;
-    } else {
-        if (bytes > (size_t)INT64_MAX - ALIGNMENT) return NULL;
-        p = system_block(class < CLASSES ? class_bytes(class) : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-        if (!p) return NULL;
-        atomic_fetch_add_explicit(&system_blocks, 1, memory_order_relaxed);
-    }
-    return p;
-}
-
-static void to_system(void *p)
-{
-    atomic_fetch_sub_explicit(&system_blocks, 1, memory_order_relaxed);
-    free(p);
+    int class = class_or_none(bytes);
+    if (class < TN__BLOCK_SMALL_CLASSES) return tn__small_alloc(bytes);
+    tn__block_cache *c = &tn__block_cache_tls;
+    tn__free_block *b = class < TN__BLOCK_CLASSES ? c->lists[class] : NULL;
+    if (!b) return tn__block_alloc_slow(bytes);
+    c->lists[class] = b->next;
+    c->room[class]++;
+    c->bytes -= class_bytes(class);
+    return b;
 }
 
 void tn__block_free(void *p, size_t bytes)
 {
     if (!p) return;
-    int class = TN_BLOCK_CACHE && bytes <= (size_t)1 << LARGEST_LOG2 ? class_of(bytes) : CLASSES;
-    block_cache *c = &tls_cache;
-    if (class >= CLASSES || c->counts[class] >= CLASS_BLOCKS || c->bytes > CACHE_BYTES) {
-        to_system(p);
+    int class = class_or_none(bytes);
+    tn__block_cache *c = &tn__block_cache_tls;
+    if (class < TN__BLOCK_SMALL_CLASSES) {
+        tn__small_free(p, bytes);
         return;
     }
-    if (TN__UNLIKELY(!c->registered)) register_thread(c);
-    free_block *b = p;
-    b->next = c->lists[class];
-    c->lists[class] = b;
-    c->counts[class]++;
+    if (class == TN__BLOCK_CLASSES || c->room[class] == 0 || c->bytes > CACHE_BYTES) {
+        tn__block_free_slow(p, bytes);
+        return;
+    }
     c->bytes += class_bytes(class);
+    tn__small_free(p, bytes);
 }
 
 void tn__block_trim(void)
 {
-    block_cache *c = &tls_cache;
-    for (int i = 0; i < CLASSES; i++) {
+    tn__block_cache *c = &tn__block_cache_tls;
+    for (int i = 0; i < TN__BLOCK_CLASSES; i++) {
         while (c->lists[i]) {
-            free_block *b = c->lists[i];
+            tn__free_block *b = c->lists[i];
             c->lists[i] = b->next;
-            to_system(b);
+            c->room[i]++;
+            atomic_fetch_sub_explicit(&system_blocks, 1, memory_order_relaxed);
+            free(b);
         }
-        c->counts[i] = 0;
     }
     c->bytes = 0;
 }
 
+static int64_t cached_blocks(const tn__block_cache *c)
+{
+    int64_t n = 0;
+    for (int i = 0; i < TN__BLOCK_CLASSES; i++)
+        for (const tn__free_block *b = c->lists[i]; b; b = b->next) n++;
+    return n;
+}
+
 void tn__memory_get(tn__memory_stats *out)
 {
-    const block_cache *c = &tls_cache;
-    int64_t cached = 0;
-    for (int i = 0; i < CLASSES; i++) cached += c->counts[i];
+    const tn__block_cache *c = &tn__block_cache_tls;
     out->live_allocations = atomic_load(&live_allocations);
-    out->live_blocks = atomic_load(&system_blocks) - cached;
+    out->live_blocks = atomic_load(&system_blocks) - cached_blocks(c);
     out->cached_bytes = (int64_t)c->bytes;
 }

@@ -37,12 +37,8 @@ static TN_COLD tn_status failed(const tn_op *op, void *frame, tn_status status)
                     status);
 }
 
-tn_status tn__dispatch(const tn_op *op, void *frame, uint64_t keys, const char *file, int line)
+tn_status tn__kernel_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys, const char *file, int line)
 {
-    keys = (keys | tn__keys_tls.include) & ~tn__keys_tls.exclude & op->key_mask;
-    if (TN__UNLIKELY(((tn_frame *)frame)->size < op->frame_size))
-        return tn__call_with_older_frame(op, frame, keys, file, line);
-    tn__kernel *k = atomic_load_explicit(&((tn_op *)op)->slots[tn__slot_of(keys)], memory_order_acquire);
     tn_call call;
     call.size = sizeof call;
     call.flags = 0;
@@ -60,6 +56,16 @@ tn_status tn__dispatch(const tn_op *op, void *frame, uint64_t keys, const char *
     if (TN__UNLIKELY(call.scratch != NULL)) tn__scratch_free(&call);
     if (TN__UNLIKELY(status != TN_OK)) return failed(op, frame, status);
     return TN_OK;
+}
+
+/* Ends in tail calls, so that it saves no register itself. */
+tn_status tn__dispatch(const tn_op *op, void *frame, uint64_t keys, const char *file, int line)
+{
+    keys = (keys | tn__keys_tls.include) & ~tn__keys_tls.exclude & op->key_mask;
+    if (TN__UNLIKELY(((tn_frame *)frame)->size < op->frame_size))
+        return tn__call_with_older_frame(op, frame, keys, file, line);
+    tn__kernel *k = atomic_load_explicit(&((tn_op *)op)->slots[tn__slot_of(keys)], memory_order_acquire);
+    return k->loops ? tn__short_call(op, k, frame, keys, file, line) : tn__kernel_call(op, k, frame, keys, file, line);
 }
 
 tn_status tn__kernel_fall_through(tn_call *call, void *frame)

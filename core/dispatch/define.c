@@ -93,15 +93,22 @@ void tn__op_free(tn_op *op)
     tn__free(op);
 }
 
+/* In-place forms write their first tensor; out arguments stand at the frame's end, as many as there are results. */
+uint16_t tn__given_offset(const tn_op *op)
+{
+    const tn__layout *l = op->layout;
+    if (!op->structure || op->form == TN__FORM_FUNCTIONAL) return 0;
+    if (op->form == TN__FORM_INPLACE) return op->structure->tensors[0];
+    return (uint16_t)l->fields[l->n_results + l->n_args - op->structure->n_results].offset;
+}
+
 /* ---- structure ------------------------------------------------------------------------------------- */
 /* A number with a default only scales (alpha=1); one without takes part in promotion like an operand. */
 static bool add_number(tn__structure *s, const tn_field *f)
 {
-    bool promoting = !(f->flags & TN_FIELD_DEFAULTED) || f->flags & TN_FIELD_OPTIONAL;
-    uint16_t *list = promoting ? s->promoting : s->cast;
-    int16_t *n = promoting ? &s->n_promoting : &s->n_cast;
-    if (*n == TN_MAX_OPERANDS) return false;
-    list[(*n)++] = (uint16_t)f->offset;
+    if (s->n_numbers == TN_MAX_OPERANDS) return false;
+    s->promotes[s->n_numbers] = !(f->flags & TN_FIELD_DEFAULTED) || f->flags & TN_FIELD_OPTIONAL;
+    s->numbers[s->n_numbers++] = (uint16_t)f->offset;
     return true;
 }
 
@@ -116,8 +123,11 @@ tn_status tn__structure_new(const tn_op_decl *decl, tn_op *forms[TN__FORMS], tn_
     s->n_results = (int16_t)op->layout->n_results;
     const tn_field *f = op->layout->fields + op->layout->n_results;
     bool fits = s->n_results <= 4;
+    int most = decl->pointwise ? TN_MAX_OPERANDS - 1 : TN_MAX_OPERANDS; /* the result is an operand too */
     for (int i = 0; i < op->layout->n_args && fits; i++) {
-        if (f[i].kind == TN_FIELD_TENSOR)
+        if (f[i].kind == TN_FIELD_TENSOR && s->n_tensors == most)
+            fits = false;
+        else if (f[i].kind == TN_FIELD_TENSOR)
             s->tensors[s->n_tensors++] = (uint16_t)f[i].offset;
         else if (f[i].kind == TN_FIELD_SCALAR && decl->pointwise)
             fits = add_number(s, &f[i]);
@@ -127,6 +137,10 @@ tn_status tn__structure_new(const tn_op_decl *decl, tn_op *forms[TN__FORMS], tn_
         tn__free(s);
         return tn__fail(NULL, TN_ERR_SCHEMA, "%s cannot be structured: it needs at least one tensor, at most 4 results and %d "
                         "numbers", op->name, TN_MAX_OPERANDS);
+    }
+    if (decl->pointwise && s->n_tensors <= 2) {
+        if (s->n_tensors == 1) s->tensors[1] = s->tensors[0];
+        s->direct = s->dtypes & ~(decl->pointwise & TN_POINTWISE_FLOAT ? TN_DTYPES_INTEGRAL | TN_DTYPE_BIT(TN_BOOL) : 0);
     }
     *out = s;
     return TN_OK;

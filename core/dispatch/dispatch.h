@@ -80,6 +80,7 @@ struct tn__kernel {
     tn__kernel *inner;       /* what fn wraps: a structured kernel, or one of an older schema; else NULL */
     tn__kernel *made_before; /* of the same transaction */
     const tn__layout *layout; /* of the schema it was compiled against, when older than the operator's */
+    const tn_loop_fn *loops;  /* of a structured kernel that has them: the short road (short.c) */
     int32_t rank;
     tn_dtypes dtypes;
     bool structured;         /* takes its results from the frame */
@@ -93,12 +94,12 @@ typedef struct tn__structure {
     tn_shape_fn shape;     /* NULL: pointwise */
     int32_t pointwise;     /* TN_POINTWISE_* */
     tn_dtypes dtypes;
+    tn_dtypes direct;      /* computed and stored without a cast, of one or two inputs: the short road; 0: none */
     int16_t n_results, n_tensors;
-    int16_t n_promoting;   /* numbers that take part in promotion: those without a default */
-    int16_t n_cast;        /* numbers that are cast to the computation's dtype: alpha */
+    int16_t n_numbers;     /* Scalars, in the order of the schema */
     uint16_t tensors[TN_MAX_OPERANDS]; /* offsets in the frame */
-    uint16_t promoting[TN_MAX_OPERANDS];
-    uint16_t cast[TN_MAX_OPERANDS];
+    uint16_t numbers[TN_MAX_OPERANDS];
+    bool promotes[TN_MAX_OPERANDS];    /* a number without a default takes part in promotion; alpha only scales */
 } tn__structure;
 
 struct tn_op {
@@ -109,6 +110,7 @@ struct tn_op {
     uint16_t frame_size;
     uint16_t tensor_offsets[TN_MAX_OPERANDS];
     uint16_t list_offsets[4];
+    uint16_t given_offset;    /* of the tensor that receives result 0: self or the first out; 0: functional */
     tn__structure *structure; /* NULL: not structured */
     tn__form form;            /* which form of its declaration this is */
     tn__kernel *_Atomic slots[TN__SLOTS]; /* never NULL: a missing kernel raises the error */
@@ -143,6 +145,10 @@ tn_status tn__kernel_missing(tn_call *call, void *frame);   /* the error of an e
 /* ---- calls (call.c, structured.c, adapt.c) -------------------------------------------------------- */
 tn_status tn__dispatch(const tn_op *op, void *frame, uint64_t keys, const char *file, int line);
 uint64_t tn__frame_keys(const tn_op *op, const void *frame);
+/* Calls the kernel that dispatch has chosen. */
+tn_status tn__kernel_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys, const char *file, int line);
+/* The same for a kernel with loops: a small call on alike operands needs neither kernel nor iterator. */
+tn_status tn__short_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys, const char *file, int line);
 tn_status tn__structured_call(tn_call *call, void *frame);  /* prepares results and iterator, then the kernel */
 tn_status tn__adapted_call(tn_call *call, void *frame);     /* a kernel compiled against an older schema */
 tn_status tn__call_with_older_frame(const tn_op *op, void *frame, uint64_t keys, const char *file, int line);

@@ -252,6 +252,7 @@ static tn_status stage_forms(tn_registry *r, const tn_kernel_decl *d, int key, t
         tn__kernel *k = new_kernel(r, d, tn__structured_call, inner);
         if (!k) return tn__fail_memory(NULL, sizeof *k);
         k->structured = true;
+        k->loops = inner->layout ? NULL : d->loops;
         TN__TRY(stage_kernel(r, forms[form], key, k));
     }
     return TN_OK;
@@ -357,6 +358,7 @@ static void publish_op(const staged_op *s, tn__plugin *plugin)
     op->structure = s->structure;
     op->form = s->form;
     memcpy(op->forms, s->forms, sizeof op->forms);
+    op->given_offset = tn__given_offset(op);
     op->defined = true;
     bool found;
     size_t at = position(op->name, strlen(op->name), &found);

@@ -15,6 +15,7 @@ void tn__device_remove(tn__plugin *plugin);
 /* define.c: builds an operator from a schema, not yet visible to anyone. */
 tn_op *tn__op_new(const char *schema, tn__plugin *owner, tn_status *status);
 void tn__op_free(tn_op *op); /* one that was never published */
+uint16_t tn__given_offset(const tn_op *op);
 /* Ties the forms of one declaration together and works out how its calls are prepared. */
 tn_status tn__structure_new(const tn_op_decl *decl, tn_op *forms[TN__FORMS], tn__structure **out);
 

@@ -23,7 +23,7 @@ static tn_tensor *given(const tn_op *op, void *frame, int i)
     return *(tn_tensor **)((char *)frame + fields[op->layout->n_args - s->n_results + i].offset);
 }
 
-static const char *given_name(const tn_op *op, int i)
+const char *tn__given_name(const tn_op *op, int i)
 {
     if (op->form == TN__FORM_INPLACE) return "self";
     return op->layout->fields[op->layout->n_results + op->layout->n_args - op->structure->n_results + i].name;
@@ -48,11 +48,6 @@ tn_status tn__check_given(tn_call *call, const char *name, tn_tensor *t, int64_t
                     call->op->form == TN__FORM_OUT ? "; give a tensor of that shape, or one without elements to be resized" : "");
 }
 
-void tn__mark_written(tn_tensor *t)
-{
-    atomic_fetch_add_explicit(&tn__impl(t)->storage->version, 1, memory_order_relaxed);
-}
-
 /* ---- by shape rule --------------------------------------------------------------------------------- */
 static tn_status make_result(tn_call *call, const tn_result *r, tn_tensor **out)
 {
@@ -72,7 +67,7 @@ static tn_status prepare_results(tn_call *call, void *frame, tn_result *specs)
             continue;
         }
         tn_tensor *t = given(op, frame, i);
-        TN__TRY(tn__check_given(call, given_name(op, i), t, r->ndim, r->sizes, r->dtype, r->device));
+        TN__TRY(tn__check_given(call, tn__given_name(op, i), t, r->ndim, r->sizes, r->dtype, r->device));
         TN__TRY(tn__check_no_internal_overlap(call, t));
         for (int j = 0; op->form == TN__FORM_OUT && j < op->structure->n_tensors; j++) {
             tn_tensor *in = *(tn_tensor **)((char *)frame + op->structure->tensors[j]);
@@ -117,16 +112,22 @@ static tn_status call_by_shape(tn_call *call, void *frame, tn__kernel *inner)
     return status;
 }
 
+/* A pointwise operator has one result, right behind the frame's header. */
 static tn_status call_pointwise(tn_call *call, void *frame, tn__kernel *inner)
 {
+    const tn_op *op = call->op;
     tn_iter it;
-    tn_tensor **result = result_at(call->op, frame, 0);
-    *result = call->op->form == TN__FORM_FUNCTIONAL ? NULL : given(call->op, frame, 0);
-    tn_status status = tn__pointwise_prepare(call, frame, given_name(call->op, 0), result, &it);
-    if (TN__UNLIKELY(status != TN_OK)) return status;
+    tn_tensor **result = (tn_tensor **)((char *)frame + sizeof(tn_frame));
+    *result = op->given_offset ? *(tn_tensor **)((char *)frame + op->given_offset) : NULL;
+    TN__TRY(tn__pointwise_prepare(call, frame, result, &it));
     call->iter = &it;
-    status = run(call, frame, inner);
-    if (TN__UNLIKELY(status != TN_OK)) drop_results(call->op, frame);
+    call->kernel = inner;
+    call->data = inner->data;
+    tn_status status = inner->fn(call, frame);
+    if (TN__UNLIKELY(status != TN_OK))
+        drop_results(op, frame);
+    else if (op->given_offset)
+        tn__mark_written(*result);
     return status;
 }
 

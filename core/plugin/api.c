@@ -44,7 +44,8 @@ static tn_status convert(tn_call *call, void *dst, tn_dtype to, int64_t dst_stri
 /* ---- registration: only inside init, only with the transaction that init was given ----------- */
 static tn_status check_open(const tn_registry *r, const char *function)
 {
-    if (r && r == tn__registry_open) return TN_OK;
+    if (r && r == tn__registry_open)
+        return TN_OK;
     return tn__fail(NULL, TN_ERR_PLUGIN,
                     "%s may be called inside a plugin's init only, with the registry that it was "
                     "given",

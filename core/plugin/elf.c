@@ -64,12 +64,15 @@ bool tn__skip(tn__finding *f, const char *cure, const char *reason, ...)
 
 bool tn__elf_read(const tn__elf *e, uint64_t offset, void *buf, size_t n)
 {
-    if (offset > e->size || n > e->size - offset) return false;
+    if (offset > e->size || n > e->size - offset)
+        return false;
     char *at = buf;
     while (n) {
         ssize_t got = pread(e->fd, at, n, (off_t)offset);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return false; /* the file shrank, or the disk failed */
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false; /* the file shrank, or the disk failed */
         at += got;
         n -= (size_t)got;
         offset += (uint64_t)got;
@@ -80,10 +83,13 @@ bool tn__elf_read(const tn__elf *e, uint64_t offset, void *buf, size_t n)
 const char *tn__elf_text(const tn__elf *e, uint64_t offset, char *buf, size_t cap)
 {
     buf[0] = '\0';
-    if (offset >= e->size) return buf;
+    if (offset >= e->size)
+        return buf;
     size_t n = cap - 1;
-    if (n > e->size - offset) n = (size_t)(e->size - offset);
-    if (!tn__elf_read(e, offset, buf, n)) n = 0;
+    if (n > e->size - offset)
+        n = (size_t)(e->size - offset);
+    if (!tn__elf_read(e, offset, buf, n))
+        n = 0;
     buf[n] = '\0';
     return buf;
 }
@@ -118,12 +124,15 @@ static bool check_file(tn__elf *e, tn__finding *f)
     struct stat st;
     if (fstat(e->fd, &st) != 0)
         return tn__refuse(f, cure_build, "it cannot be read: %s", strerror(errno));
-    if (!S_ISREG(st.st_mode)) return tn__refuse(f, cure_build, "it is not a regular file");
+    if (!S_ISREG(st.st_mode))
+        return tn__refuse(f, cure_build, "it is not a regular file");
     e->size = (uint64_t)st.st_size;
-    if (e->size == 0) return tn__refuse(f, "build it again", "the file is empty");
+    if (e->size == 0)
+        return tn__refuse(f, "build it again", "the file is empty");
     memset(&e->header, 0, sizeof e->header);
     size_t n = e->size < sizeof e->header ? (size_t)e->size : sizeof e->header;
-    if (!tn__elf_read(e, 0, &e->header, n)) return tn__refuse(f, cure_build, "it cannot be read");
+    if (!tn__elf_read(e, 0, &e->header, n))
+        return tn__refuse(f, cure_build, "it cannot be read");
     if (memcmp(e->header.e_ident, ELFMAG, SELFMAG) == 0 && n < sizeof e->header)
         return tn__refuse(f, "build it again",
                           "it is truncated: %zu bytes, less than an ELF header", n);
@@ -137,7 +146,8 @@ bool tn__elf_open(tn__elf *e, const char *path, tn__finding *f)
     if (e->fd < 0)
         return tn__refuse(f, "check the path and its permissions", "it cannot be opened: %s",
                           strerror(errno));
-    if (check_file(e, f)) return true;
+    if (check_file(e, f))
+        return true;
     tn__elf_close(e);
     return false;
 }
@@ -158,7 +168,8 @@ bool tn__elf_section(const tn__elf *e, unsigned i, Elf64_Shdr *out)
 {
     if (i >= e->header.e_shnum || i >= MAX_SECTIONS || e->header.e_shentsize != sizeof *out)
         return false;
-    if (e->header.e_shoff > e->size) return false;
+    if (e->header.e_shoff > e->size)
+        return false;
     return tn__elf_read(e, e->header.e_shoff + (uint64_t)i * sizeof *out, out, sizeof *out);
 }
 
@@ -199,7 +210,8 @@ static bool file_offset(const tn__elf *e, uint64_t vaddr, uint64_t *out)
 {
     Elf64_Phdr p;
     for (unsigned i = 0; tn__elf_segment(e, i, &p); i++) {
-        if (p.p_type != PT_LOAD || vaddr < p.p_vaddr || vaddr - p.p_vaddr >= p.p_filesz) continue;
+        if (p.p_type != PT_LOAD || vaddr < p.p_vaddr || vaddr - p.p_vaddr >= p.p_filesz)
+            continue;
         *out = p.p_offset + (vaddr - p.p_vaddr);
         return true;
     }

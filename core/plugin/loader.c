@@ -45,7 +45,8 @@ static bool find_entry(tn__plugin *p, tn__finding *f)
     const tn_plugin *entry = dlsym(p->handle, "tenon_plugin");
     Dl_info info;
     const Elf64_Sym *symbol = NULL;
-    if (!entry) return tn__refuse(f, cure, "it does not export the symbol tenon_plugin");
+    if (!entry)
+        return tn__refuse(f, cure, "it does not export the symbol tenon_plugin");
     if (dladdr1(entry, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol &&
         (ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT || symbol->st_size < least_entry))
         return tn__refuse(f, cure, "its symbol tenon_plugin is not a tn_plugin of %zu bytes",
@@ -96,14 +97,16 @@ static bool check_init(tn_status status, const tn_registry *r, tn__finding *f)
                           "its init returned %d, which is not a status", status);
     if (status == TN_OK)
         status = r->status; /* a registration failed, and init did not pass it on */
-    if (status == TN_OK) return true;
+    if (status == TN_OK)
+        return true;
     return tn__refuse(f, cure, "its init failed (%s): %s", tn_status_name(status),
                       failure_message());
 }
 
 static void call_exit(const tn_plugin *entry)
 {
-    if (!entry->exit) return;
+    if (!entry->exit)
+        return;
     fenv_t before;
     fegetenv(&before);
     entry->exit();
@@ -115,7 +118,8 @@ static bool start(tn__plugin *p, tn__finding *f)
 {
     tn_registry registry;
     fenv_t before;
-    if (!tn__error_kept()) tn_error_clear();
+    if (!tn__error_kept())
+        tn_error_clear();
     p->finding.reason[0] = '\0'; /* remarks of the registry come here */
     tn__registry_begin(&registry, p);
     fegetenv(&before);
@@ -127,7 +131,8 @@ static bool start(tn__plugin *p, tn__finding *f)
         tn__registry_rollback(&registry);
         return false;
     }
-    if (tn__registry_commit(&registry) == TN_OK) return true;
+    if (tn__registry_commit(&registry) == TN_OK)
+        return true;
     tn__refuse(f, "unload the other one, or rename what clashes", "%s", failure_message());
     call_exit(p->entry);
     return false;
@@ -138,9 +143,12 @@ static bool start(tn__plugin *p, tn__finding *f)
 static bool bring_up(tn__plugin *p, const tn__file_id *id, tn__finding *f)
 {
     tn_note note;
-    if (!tn__plugin_trusted(p->path, f) || !tn__note_read(p->path, &note, f)) return false;
-    if (!tn__plugin_describe(p, &note)) return tn__refuse(f, "free some memory", "out of memory");
-    if (!tn__note_check(&note, f)) return false;
+    if (!tn__plugin_trusted(p->path, f) || !tn__note_read(p->path, &note, f))
+        return false;
+    if (!tn__plugin_describe(p, &note))
+        return tn__refuse(f, "free some memory", "out of memory");
+    if (!tn__note_check(&note, f))
+        return false;
     if (p->handle && !tn__file_unchanged(&p->id, id))
         return tn__refuse(
             f, "load the new one under another file name, or start the process again",
@@ -160,9 +168,11 @@ static bool load_file(const char *path, const tn__file_id *id, bool count, tn__p
                       tn__finding *f)
 {
     tn__plugin *p = tn__plugin_of_file(id);
-    if (!p) p = tn__plugin_of_path(path);
+    if (!p)
+        p = tn__plugin_of_path(path);
     *out = p;
-    if (!p) return tn__refuse(f, "free some memory", "out of memory");
+    if (!p)
+        return tn__refuse(f, "free some memory", "out of memory");
     if (p->references > 0 && tn__file_same(&p->id, id)) {
         p->references += count;
         return true;
@@ -182,7 +192,8 @@ static bool load_file(const char *path, const tn__file_id *id, bool count, tn__p
 static void remember(const char *path, const tn__finding *f)
 {
     tn__plugin *p = tn__plugin_of_path(path);
-    if (p && p->references == 0) p->finding = *f;
+    if (p && p->references == 0)
+        p->finding = *f;
 }
 
 static bool load(const char *name, bool count, tn__plugin **out, tn__finding *f)
@@ -191,22 +202,27 @@ static bool load(const char *name, bool count, tn__plugin **out, tn__finding *f)
     tn__file_id id;
     *out = NULL;
     tn__runtime_init(); /* the operators whose kernels a plugin brings */
-    if (tn__plugin_resolve(name, path, &id, f)) return load_file(path, &id, count, out, f);
+    if (tn__plugin_resolve(name, path, &id, f))
+        return load_file(path, &id, count, out, f);
     remember(name, f);
     return false;
 }
 
 tn_status tn_plugin_load(const char *path, tn_plugin_handle **out)
 {
-    if (out) *out = NULL;
-    if (!path) return tn__fail(NULL, TN_ERR_ARGUMENT, "tn_plugin_load: expected a path, got NULL");
+    if (out)
+        *out = NULL;
+    if (!path)
+        return tn__fail(NULL, TN_ERR_ARGUMENT, "tn_plugin_load: expected a path, got NULL");
     tn__finding f = {.state = ""};
     tn__plugin *p;
     pthread_mutex_lock(&lock);
     bool ok = load(path, true, &p, &f);
     pthread_mutex_unlock(&lock);
-    if (ok && out) *out = (tn_plugin_handle *)p;
-    if (ok) return TN_OK;
+    if (ok && out)
+        *out = (tn_plugin_handle *)p;
+    if (ok)
+        return TN_OK;
     return tn__fail(NULL, TN_ERR_PLUGIN, "cannot load the plugin '%.256s%s': %s; %s", path,
                     strlen(path) > 256 ? "..." : "", f.reason, f.cure);
 }
@@ -225,9 +241,11 @@ tn_status tn_plugin_unload(tn_plugin_handle *handle)
 {
     pthread_mutex_lock(&lock);
     tn__plugin *p = tn__plugin_of_handle(handle);
-    if (p && --p->references == 0) take_down(p);
+    if (p && --p->references == 0)
+        take_down(p);
     pthread_mutex_unlock(&lock);
-    if (p) return TN_OK;
+    if (p)
+        return TN_OK;
     return tn__fail(NULL, TN_ERR_ARGUMENT,
                     "tn_plugin_unload: expected the handle of a loaded plugin, got %p",
                     (void *)handle);

@@ -30,11 +30,13 @@ static bool walk(const tn__elf *e, const Elf64_Phdr *segment, int *budget, uint6
 {
     uint64_t step = segment->p_align == 8 ? 8 : 4;
     uint64_t offset = segment->p_offset, end = segment->p_offset + segment->p_filesz;
-    if (end < offset || end > e->size) return false;
+    if (end < offset || end > e->size)
+        return false;
     while (end - offset >= HEADER_BYTES && --*budget > 0) {
         Elf64_Nhdr h;
         char owner[OWNER_SIZE];
-        if (!tn__elf_read(e, offset, &h, sizeof h)) return false;
+        if (!tn__elf_read(e, offset, &h, sizeof h))
+            return false;
         if (h.n_namesz == OWNER_SIZE && h.n_type == TN_NOTE_TYPE &&
             tn__elf_read(e, offset + HEADER_BYTES, owner, sizeof owner) &&
             memcmp(owner, "Tenon", sizeof owner) == 0) {
@@ -42,7 +44,8 @@ static bool walk(const tn__elf *e, const Elf64_Phdr *segment, int *budget, uint6
             return true;
         }
         uint64_t next = HEADER_BYTES + align(h.n_namesz, step) + align(h.n_descsz, step);
-        if (next > end - offset) return false;
+        if (next > end - offset)
+            return false;
         offset += next;
     }
     return false;
@@ -53,16 +56,19 @@ static bool locate(const tn__elf *e, uint64_t *at)
     Elf64_Phdr segment;
     int budget = NOTE_BUDGET;
     for (unsigned i = 0; tn__elf_segment(e, i, &segment); i++)
-        if (segment.p_type == PT_NOTE && walk(e, &segment, &budget, at)) return true;
+        if (segment.p_type == PT_NOTE && walk(e, &segment, &budget, at))
+            return true;
     return false;
 }
 
 static bool is_text(const char *s, size_t cap, bool may_be_empty)
 {
     const char *end = memchr(s, '\0', cap);
-    if (!end || (end == s && !may_be_empty)) return false;
+    if (!end || (end == s && !may_be_empty))
+        return false;
     for (; s < end; s++)
-        if (*s < ' ' || *s > '~') return false;
+        if (*s < ' ' || *s > '~')
+            return false;
     return true;
 }
 
@@ -93,7 +99,8 @@ bool tn__note_find(const tn__elf *e, tn_note *out, tn__finding *f)
 bool tn__note_read(const char *path, tn_note *out, tn__finding *f)
 {
     tn__elf e;
-    if (!tn__elf_open(&e, path, f)) return false;
+    if (!tn__elf_open(&e, path, f))
+        return false;
     bool ok = tn__note_find(&e, out, f);
     tn__elf_close(&e);
     return ok;
@@ -176,7 +183,8 @@ static bool check_cpu(const tn_note *note, tn__finding *f)
 
 static bool check_driver(const tn_note *note, tn__finding *f)
 {
-    if (!note->driver[0]) return true;
+    if (!note->driver[0])
+        return true;
     if (strchr(note->driver, '/'))
         return tn__refuse(f, "name a shared library such as libcuda.so.1, not a path",
                           "its note asks for the driver library '%s', which is a path",

@@ -29,7 +29,8 @@ static bool beside_library(char *out)
         !realpath(info.dli_fname, library))
         return false;
     char *slash = strrchr(library, '/');
-    if (!slash) return false;
+    if (!slash)
+        return false;
     *slash = '\0';
     return snprintf(out, PATH_MAX, "%s/tenon/plugins", library) < PATH_MAX;
 }
@@ -37,7 +38,8 @@ static bool beside_library(char *out)
 bool tn__plugin_place(size_t i, char *out)
 {
     const char *list = secure_getenv("TENON_PLUGIN_PATH");
-    if (!list) return i == 0 && beside_library(out);
+    if (!list)
+        return i == 0 && beside_library(out);
     for (;;) {
         size_t n = strcspn(list, ":");
         if (n && n < PATH_MAX && i-- == 0) {
@@ -45,7 +47,8 @@ bool tn__plugin_place(size_t i, char *out)
             out[n] = '\0';
             return true;
         }
-        if (!list[n]) return false;
+        if (!list[n])
+            return false;
         list += n + 1;
     }
 }
@@ -59,7 +62,8 @@ static bool search(const char *name, char *path)
     for (size_t i = 0; tn__plugin_place(i, place); i++)
         for (size_t k = 0; k < 2 && place[0] == '/'; k++) {
             snprintf(candidate, sizeof candidate, "%s/%s%s", place, name, endings[k]);
-            if (realpath(candidate, path)) return true;
+            if (realpath(candidate, path))
+                return true;
         }
     return false;
 }
@@ -67,7 +71,8 @@ static bool search(const char *name, char *path)
 static bool identify(const char *path, tn__file_id *out)
 {
     struct stat st;
-    if (stat(path, &st) != 0) return false;
+    if (stat(path, &st) != 0)
+        return false;
     *out = (tn__file_id){st.st_dev, st.st_ino, st.st_size, st.st_mtim};
     return true;
 }
@@ -75,8 +80,10 @@ static bool identify(const char *path, tn__file_id *out)
 bool tn__plugin_resolve(const char *name, char *path, tn__file_id *id, tn__finding *f)
 {
     size_t n = strnlen(name, PATH_MAX);
-    if (n == 0) return tn__refuse(f, cure_path, "the path is empty");
-    if (n >= PATH_MAX) return tn__refuse(f, cure_path, "the path has %d bytes or more", PATH_MAX);
+    if (n == 0)
+        return tn__refuse(f, cure_path, "the path is empty");
+    if (n >= PATH_MAX)
+        return tn__refuse(f, cure_path, "the path has %d bytes or more", PATH_MAX);
     if (strchr(name, '/') == NULL) {
         if (!search(name, path))
             return tn__refuse(

@@ -30,7 +30,8 @@ void tn__plugin_remark(tn__plugin *p, const char *fmt, ...)
     va_start(args, fmt);
     int n = vsnprintf(remark, sizeof remark, fmt, args);
     va_end(args);
-    if (n < 0 || used + (size_t)n + sizeof "; " > cap) return;
+    if (n < 0 || used + (size_t)n + sizeof "; " > cap)
+        return;
     snprintf(buf + used, cap - used, "%s%s", used ? "; " : "", remark);
 }
 
@@ -83,7 +84,8 @@ tn__plugin *tn__plugin_of_path(const char *path)
     tn__plugin **at = &tn__plugins;
     while (*at && strcmp((*at)->path, path) != 0)
         at = &(*at)->next;
-    if (!*at) *at = record_new(path);
+    if (!*at)
+        *at = record_new(path);
     return *at;
 }
 
@@ -93,11 +95,13 @@ bool tn__plugin_describe(tn__plugin *p, const tn_note *note)
         return true; /* its kernels' provenance: what was mapped, whatever the file says now */
     size_t n = strlen(note->name) + strlen(note->version) + strlen(p->path) + sizeof "  ()";
     char *text = tn__alloc(n);
-    if (!text) return false;
+    if (!text)
+        return false;
     snprintf(text, n, "%s %s (%s)", note->name, note->version, p->path);
     snprintf(p->name_text, sizeof p->name_text, "%s", note->name);
     snprintf(p->version_text, sizeof p->version_text, "%s", note->version);
-    if (p->text != p->path) tn__free(p->text);
+    if (p->text != p->path)
+        tn__free(p->text);
     p->text = text;
     return true;
 }

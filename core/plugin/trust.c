@@ -21,7 +21,8 @@ static bool check_mode(const char *path, const char *what, tn__finding *f)
     struct stat st;
     if (stat(path, &st) != 0)
         return tn__refuse(f, cure_path, "%s cannot be read: %s", what, strerror(errno));
-    if (!(st.st_mode & (S_IWGRP | S_IWOTH))) return true;
+    if (!(st.st_mode & (S_IWGRP | S_IWOTH)))
+        return true;
     return tn__refuse(f, cure_writable, "%s can be written by %s (mode %04o)", what,
                       st.st_mode & S_IWOTH ? "everybody" : "its group",
                       (unsigned)(st.st_mode & 07777));
@@ -30,12 +31,15 @@ static bool check_mode(const char *path, const char *what, tn__finding *f)
 bool tn__plugin_trusted(const char *path, tn__finding *f)
 {
     const char *allow = secure_getenv("TENON_ALLOW_WRITABLE");
-    if (allow && strcmp(allow, "1") == 0) return true;
-    if (!check_mode(path, "the file", f)) return false;
+    if (allow && strcmp(allow, "1") == 0)
+        return true;
+    if (!check_mode(path, "the file", f))
+        return false;
     char directory[PATH_MAX];
     snprintf(directory, sizeof directory, "%s", path);
     char *slash = strrchr(directory, '/');
-    if (!slash) return true;
+    if (!slash)
+        return true;
     slash[slash == directory] = '\0';
     return check_mode(directory, "its directory", f);
 }

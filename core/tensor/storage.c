@@ -1,9 +1,10 @@
 /* storage.c - tensor memory. A host storage is one block: this header, padded to 64 bytes, then the data. Memory of
  * other devices comes from the device's own allocator; a meta storage counts bytes and has none. */
+#include "core/base/block_cache.h"
 #include "core/dispatch/devices.h"
 #include "core/tensor/tensor_impl.h"
 
-enum { HEADER = 64 };
+enum { HEADER = TN__STORAGE_HEADER, SMALL = TN__STORAGE_SMALL };
 _Static_assert(sizeof(tn__storage) <= HEADER, "the header fits before 64-byte aligned data");
 
 static void init(tn__storage *s, size_t bytes, tn_device device, void *data)
@@ -49,7 +50,7 @@ tn_status tn__storage_new(tn_call *call, size_t bytes, tn_device device, tn__sto
     if (TN__UNLIKELY(device.type != TN_CPU && device.type != TN_META)) return new_device(call, bytes, device, out);
     size_t data_bytes = device.type == TN_CPU ? bytes : 0;
     if (TN__UNLIKELY(data_bytes > (size_t)INT64_MAX - HEADER)) return tn__fail_memory(call, bytes);
-    tn__storage *s = tn__block_alloc(HEADER + data_bytes);
+    tn__storage *s = data_bytes <= SMALL ? tn__small_alloc(HEADER + data_bytes) : tn__block_alloc(HEADER + data_bytes);
     if (TN__UNLIKELY(!s)) return tn__fail_memory(call, data_bytes);
     init(s, bytes, device, data_bytes ? (char *)s + HEADER : NULL);
     *out = s;
@@ -83,5 +84,8 @@ void tn__storage_release(tn__storage *s)
         s->release(s->owner, s->data, s->bytes);
     else if (s->data)
         inline_bytes = s->bytes;
-    tn__block_free(s, HEADER + inline_bytes);
+    if (TN__LIKELY(inline_bytes <= SMALL))
+        tn__small_free(s, HEADER + inline_bytes);
+    else
+        tn__block_free(s, HEADER + inline_bytes);
 }

@@ -2,6 +2,7 @@
  * storage with the data behind it. Nothing here knows of operators. */
 #include <string.h>
 
+#include "core/base/block_cache.h"
 #include "core/dispatch/devices.h"
 #include "core/tensor/tensor_impl.h"
 
@@ -28,11 +29,13 @@ static tn_status check_kind(tn_call *call, int64_t ndim, tn_dtype dtype)
 }
 
 /* A tensor without geometry or storage. */
-static tn_status new_struct(tn_call *call, int64_t ndim, tn_dtype dtype, tn_device device, tn__tensor **out)
+static inline __attribute__((always_inline)) tn_status new_struct(tn_call *call, int64_t ndim, tn_dtype dtype,
+                                                                  tn_device device, tn__tensor **out)
 {
+    *out = NULL;
     if (TN__UNLIKELY((uint64_t)ndim > TN_MAX_DIMS || (uint32_t)dtype >= TN_DTYPE_COUNT))
         return check_kind(call, ndim, dtype);
-    tn__tensor *t = tn__block_alloc(sizeof *t);
+    tn__tensor *t = tn__small_alloc(sizeof *t);
     if (TN__UNLIKELY(!t)) return tn__fail_memory(call, sizeof *t);
     t->dims = t->inline_dims;
     t->dims_capacity = TN__INLINE_DIMS;
@@ -47,7 +50,7 @@ static tn_status new_struct(tn_call *call, int64_t ndim, tn_dtype dtype, tn_devi
     if (TN__UNLIKELY(ndim > TN__INLINE_DIMS)) {
         tn_status status = grow_dims(call, t, ndim);
         if (status != TN_OK) {
-            tn__block_free(t, sizeof *t);
+            tn__small_free(t, sizeof *t);
             return status;
         }
     }
@@ -58,7 +61,7 @@ static tn_status new_struct(tn_call *call, int64_t ndim, tn_dtype dtype, tn_devi
 static void free_struct(tn__tensor *t)
 {
     if (t->dims != t->inline_dims) tn__free(t->dims);
-    tn__block_free(t, sizeof *t);
+    tn__small_free(t, sizeof *t);
 }
 
 /* ---- geometry -------------------------------------------------------------------------------------- */
@@ -152,6 +155,71 @@ tn_status tn__tensor_new(tn_call *call, int64_t ndim, const int64_t *sizes, tn_d
     return TN_OK;
 }
 
+tn_status tn__tensor_new_like(tn_call *call, const tn_tensor *like, tn_dtype dtype, tn_tensor **out)
+{
+    int64_t ndim = like->ndim, bytes;
+    tn__tensor *t;
+    if (TN__UNLIKELY(__builtin_mul_overflow(like->numel, (int64_t)tn__dtype_sizes[dtype], &bytes)))
+        return bad_sizes(call, ndim, like->sizes, dtype);
+    TN__TRY(new_struct(call, ndim, dtype, like->device, &t));
+    point_at(t, ndim);
+    for (int64_t i = 0; i < ndim; i++) {
+        t->dims[i] = like->sizes[i];
+        t->dims[t->dims_capacity + i] = like->strides[i];
+    }
+    t->pub.numel = like->numel;
+    t->pub.flags = like->flags & (TN_TENSOR_CONTIGUOUS | TN_TENSOR_DENSE);
+    tn_status status = tn__storage_new(call, (size_t)bytes, like->device, &t->storage);
+    if (TN__UNLIKELY(status != TN_OK)) {
+        free_struct(t);
+        return status;
+    }
+    t->pub.data = t->storage->data;
+    *out = &t->pub;
+    return TN_OK;
+}
+
+/* Written out field by field: a call on one element spends most of its time here. */
+tn_tensor *tn__tensor_new_small_like(const tn_tensor *like, tn_dtype dtype)
+{
+    size_t bytes = (size_t)like->numel * tn__dtype_sizes[dtype];
+    int64_t ndim = like->ndim;
+    if (ndim > TN__INLINE_DIMS || bytes > TN__STORAGE_SMALL) return NULL;
+    tn__tensor *t = tn__small_alloc(sizeof *t);
+    if (TN__UNLIKELY(!t)) return NULL;
+    tn__storage *s = tn__small_alloc(TN__STORAGE_HEADER + bytes);
+    if (TN__UNLIKELY(!s)) {
+        tn__small_free(t, sizeof *t);
+        return NULL;
+    }
+    atomic_init(&s->refs, 1);
+    atomic_init(&s->version, 0);
+    s->device = like->device;
+    s->data = (char *)s + TN__STORAGE_HEADER;
+    s->bytes = bytes;
+    s->release = NULL;
+    t->pub.data = s->data;
+    t->pub.sizes = t->inline_dims;
+    t->pub.strides = t->inline_dims + TN__INLINE_DIMS;
+    t->pub.numel = like->numel;
+    t->pub.keys = tn__tensor_keys(like->device);
+    t->pub.device = like->device;
+    t->pub.dtype = (uint8_t)dtype;
+    t->pub.ndim = (uint8_t)ndim;
+    t->pub.flags = TN_TENSOR_CONTIGUOUS | TN_TENSOR_DENSE;
+    atomic_init(&t->refs, 1);
+    t->dims_capacity = TN__INLINE_DIMS;
+    t->storage = s;
+    t->offset = 0;
+    t->autograd = NULL;
+    t->dims = t->inline_dims;
+    for (int64_t i = 0; i < ndim; i++) {
+        t->inline_dims[i] = like->sizes[i];
+        t->inline_dims[TN__INLINE_DIMS + i] = like->strides[i];
+    }
+    return &t->pub;
+}
+
 /* The bytes that a strided geometry needs, counted from the storage's begin. */
 static tn_status storage_bytes(tn_call *call, int64_t ndim, const int64_t *sizes, const int64_t *strides, int64_t offset,
                                tn_dtype dtype, size_t *out)
@@ -211,8 +279,38 @@ static tn_status check_bounds(tn_call *call, const tn__storage *s, int64_t ndim,
     return needed <= s->bytes ? TN_OK : out_of_storage(call, s, ndim, sizes, strides, offset, needed);
 }
 
-tn_status tn__tensor_view(tn_call *call, tn_tensor *base, int64_t ndim, const int64_t *sizes, const int64_t *strides,
-                          int64_t offset, tn_dtype dtype, tn_tensor **out)
+/* One pass over a geometry that copies it, counts, finds the span and whether it is row-major. False when something needs a
+ * closer look: a negative number, no elements, an overflow. */
+static inline bool survey(tn__tensor *t, int64_t ndim, const int64_t *sizes, const int64_t *strides, int64_t *last)
+{
+    int64_t *size = t->dims, *stride = t->dims + TN__INLINE_DIMS;
+    int64_t numel = 1, reach = 0;
+    bool row_major = true, ok = true;
+    for (int64_t d = ndim - 1; d >= 0; d--) {
+        int64_t n = sizes[d], step = strides[d], far;
+        size[d] = n;
+        stride[d] = step;
+        row_major &= n == 1 || step == numel;
+        ok &= n > 0 && step >= 0 && !__builtin_mul_overflow(n - 1, step, &far) && !__builtin_add_overflow(reach, far, &reach) &&
+              !__builtin_mul_overflow(numel, n, &numel);
+        if (!ok) return false;
+    }
+    t->pub.numel = numel;
+    t->pub.flags = row_major ? TN_TENSOR_CONTIGUOUS | TN_TENSOR_DENSE : 0;
+    *last = reach;
+    return true;
+}
+
+/* Whether a matrix that is not row-major is column-major; anything else is asked in full. */
+static inline bool dense_otherwise(int64_t ndim, const int64_t *sizes, const int64_t *strides)
+{
+    if (ndim == 2 && strides[0] == 1 && strides[1] == sizes[0]) return true;
+    return tn__is_dense(ndim, sizes, strides);
+}
+
+static __attribute__((noinline)) tn_status view_with_care(tn_call *call, tn_tensor *base, int64_t ndim, const int64_t *sizes,
+                                                          const int64_t *strides, int64_t offset, tn_dtype dtype,
+                                                          tn_tensor **out)
 {
     tn__tensor *b = tn__impl(base), *t;
     TN__TRY(new_struct(call, ndim, dtype, base->device, &t));
@@ -224,6 +322,42 @@ tn_status tn__tensor_view(tn_call *call, tn_tensor *base, int64_t ndim, const in
     }
     atomic_fetch_add_explicit(&b->storage->refs, 1, memory_order_relaxed);
     t->storage = b->storage;
+    t->offset = offset;
+    set_data(t);
+    *out = &t->pub;
+    return TN_OK;
+}
+
+/* The short road is for few dimensions and geometries that lie plainly inside the storage; every other one, errors
+ * included, is looked at with care. */
+tn_status tn__tensor_view(tn_call *call, tn_tensor *base, int64_t ndim, const int64_t *sizes, const int64_t *strides,
+                          int64_t offset, tn_dtype dtype, tn_tensor **out)
+{
+    tn__storage *s = tn__impl(base)->storage;
+    if ((uint64_t)ndim > TN__INLINE_DIMS || (uint32_t)dtype >= TN_DTYPE_COUNT || offset < 0)
+        return view_with_care(call, base, ndim, sizes, strides, offset, dtype, out);
+    tn__tensor *t = tn__small_alloc(sizeof *t);
+    if (TN__UNLIKELY(!t)) return tn__fail_memory(call, sizeof *t);
+    t->dims = t->inline_dims;
+    int64_t last = 0, end;
+    int64_t capacity = (int64_t)(s->bytes / tn__dtype_sizes[dtype]);
+    if (TN__UNLIKELY(!survey(t, ndim, sizes, strides, &last) || __builtin_add_overflow(last, offset, &end) || end >= capacity)) {
+        tn__small_free(t, sizeof *t);
+        return view_with_care(call, base, ndim, sizes, strides, offset, dtype, out);
+    }
+    t->pub.sizes = t->inline_dims;
+    t->pub.strides = t->inline_dims + TN__INLINE_DIMS;
+    t->pub.keys = tn__tensor_keys(base->device);
+    t->pub.device = base->device;
+    t->pub.dtype = (uint8_t)dtype;
+    t->pub.ndim = (uint8_t)ndim;
+    if (!(t->pub.flags & TN_TENSOR_CONTIGUOUS) && dense_otherwise(ndim, t->pub.sizes, t->pub.strides))
+        t->pub.flags = TN_TENSOR_DENSE;
+    t->dims_capacity = TN__INLINE_DIMS;
+    t->autograd = NULL;
+    atomic_init(&t->refs, 1);
+    atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
+    t->storage = s;
     t->offset = offset;
     set_data(t);
     *out = &t->pub;
@@ -296,8 +430,9 @@ void tn__tensor_release(tn_tensor *t)
 tn_status tn__tensors_new(tn_call *call, int64_t len, tn_tensors *out)
 {
     *out = (tn_tensors){0};
-    size_t bytes = (size_t)(len > 0 ? len : 1) * sizeof *out->data;
-    tn_tensor **data = tn__zalloc(bytes);
+    size_t bytes = (size_t)(len > 0 ? len : 1);
+    if (__builtin_mul_overflow(bytes, sizeof *out->data, &bytes)) bytes = SIZE_MAX;
+    tn_tensor **data = bytes < SIZE_MAX ? tn__zalloc(bytes) : NULL;
     if (!data) return tn__fail_memory(call, bytes);
     *out = (tn_tensors){data, len};
     return TN_OK;

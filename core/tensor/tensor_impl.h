@@ -42,10 +42,15 @@ tn_status tn__storage_from_memory(tn_call *call, void *data, size_t bytes, tn_de
                                   tn__storage **out);
 void tn__storage_keep_memory(void *owner, void *data, size_t bytes); /* a release that does nothing */
 void tn__storage_release(tn__storage *s);
+enum { TN__STORAGE_HEADER = 64, TN__STORAGE_SMALL = 8192 }; /* bytes before host data; what counts as small */
 
 /* ---- tensor.c ------------------------------------------------------------------------------------- */
 tn_status tn__tensor_new(tn_call *call, int64_t ndim, const int64_t *sizes, tn_dtype dtype, tn_device device,
                          tn_tensor **out);
+/* Of the sizes and strides of `like`, which is dense. */
+tn_status tn__tensor_new_like(tn_call *call, const tn_tensor *like, tn_dtype dtype, tn_tensor **out);
+/* The same on the host for a few thousand bytes, a row-major `like` and no error record: NULL when it does not fit. */
+tn_tensor *tn__tensor_new_small_like(const tn_tensor *like, tn_dtype dtype);
 tn_status tn__tensor_new_strided(tn_call *call, int64_t ndim, const int64_t *sizes, const int64_t *strides,
                                  tn_dtype dtype, tn_device device, tn_tensor **out);
 tn_status tn__tensor_view(tn_call *call, tn_tensor *base, int64_t ndim, const int64_t *sizes,

@@ -121,19 +121,26 @@ TN_END_DECLS
 #define TN_TRY(expr)                                                                               \
     do {                                                                                           \
         tn_status tn_try_status = (expr);                                                          \
-        if (tn_try_status != TN_OK) return tn_try_status;                                          \
+        if (tn_try_status != TN_OK)                                                                \
+            return tn_try_status;                                                                  \
     } while (0)
 
 #define TN_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* A tn_kernel_decl for the operator whose frame is struct tn_NAME_args (tenon/frames.h, or what
- * tenon-gen made from your own YAML). fn_ is `tn_status fn_(tn_call *call, struct tn_NAME_args
- * *a)`; another type does not compile. */
+ * tenon-gen made from your own YAML). fn_ is `tn_status fn_(tn_call *call, struct tn_NAME_args *a)`;
+ * another type is a warning in C and an error in C++. */
 #define TN_KERNEL(NAME, key_, fn_) TN_KERNEL_DATA(NAME, key_, fn_, NULL)
 #define TN_KERNEL_DATA(NAME, key_, fn_, data_)                                                     \
     {                                                                                              \
         TN_SCHEMA_##NAME, key_, TN_KERNEL_FN(NAME, fn_), data_,                                    \
-            (uint32_t)sizeof(struct tn_##NAME##_args), 0, 0, 0                                     \
+            (uint32_t)sizeof(struct tn_##NAME##_args), 0, 0, 0, NULL                               \
+    }
+/* The same for a pointwise kernel with its inner loops (tn_kernel_decl.loops). */
+#define TN_LOOP_KERNEL(NAME, key_, fn_, loops_)                                                    \
+    {                                                                                              \
+        TN_SCHEMA_##NAME, key_, TN_KERNEL_FN(NAME, fn_), NULL,                                     \
+            (uint32_t)sizeof(struct tn_##NAME##_args), 0, 0, 0, loops_                             \
     }
 #define TN_KERNEL_FN(NAME, fn_)                                                                    \
     (tn_kernel_fn)(1 ? (fn_) : (tn_status(*)(tn_call *, struct tn_##NAME##_args *))NULL)

@@ -64,14 +64,11 @@ cpu_isa cpu_isa_chosen(void)
     return isa;
 }
 
-static const tn_loop_fn *const *loops = tables[CPU_BASELINE];
+tn_loop_fn cpu_loops[LOOP_COUNT][TN_DTYPE_COUNT];
 
 void cpu_isa_start(void)
 {
-    loops = tables[cpu_isa_chosen()];
-}
-
-const tn_loop_fn *cpu_loops(tn_dtype dtype)
-{
-    return loops[dtype];
+    const tn_loop_fn *const *chosen = tables[cpu_isa_chosen()];
+    for (int dtype = 0; dtype < TN_DTYPE_COUNT; dtype++)
+        for (int loop = 0; loop < LOOP_COUNT; loop++) cpu_loops[loop][dtype] = chosen[dtype][loop];
 }

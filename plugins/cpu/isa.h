@@ -11,8 +11,9 @@ typedef enum cpu_isa { CPU_BASELINE, CPU_AVX2, CPU_AVX512, CPU_ISAS } cpu_isa;
 cpu_isa cpu_isa_chosen(void);
 const char *cpu_isa_name(cpu_isa isa);
 
-/* Loops of the generated pointwise kernels for a dtype, by LOOP_*; NULL where an operator does not take it. */
 void cpu_isa_start(void); /* once, in init */
-const tn_loop_fn *cpu_loops(tn_dtype dtype);
+
+/* Loops of the generated pointwise kernels, by LOOP_* and dtype; NULL where an operator does not take the dtype. */
+extern tn_loop_fn cpu_loops[][TN_DTYPE_COUNT];
 
 #endif

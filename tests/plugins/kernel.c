@@ -10,7 +10,7 @@
 #endif
 
 static const tn_kernel_decl kernels[] = {{TN_SCHEMA_scale, KEY, TN_KERNEL_FN(scale, scale), NULL,
-                                          sizeof(struct tn_scale_args), RANK, 0, 0}};
+                                          sizeof(struct tn_scale_args), RANK, 0, 0, NULL}};
 
 static tn_status start(tn_registry *r)
 {

@@ -36,7 +36,8 @@ static tn_status scale(tn_call *call, struct tn_scale_args *a)
         return tn->fail(call, TN_ERR_DTYPE, "x: expected float32 of 1 dimension, got %s of %d",
                         tn->dtype_name(a->x->dtype), a->x->ndim);
     float *scratch = tn->scratch(call, (size_t)a->x->numel * sizeof(float));
-    if (!scratch) return TN_ERR_MEMORY;
+    if (!scratch)
+        return TN_ERR_MEMORY;
     const float *x = a->x->data;
     for (int64_t i = 0; i < a->x->numel; i++)
         scratch[i] = x[i * a->x->strides[0]] * (float)a->s * (float)FACTOR;

@@ -1,6 +1,7 @@
 /* Plugins of different ages, and plugins that call each other: which schema a kernel, or a caller,
  * was built against. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "plugin_test.h"

@@ -26,12 +26,25 @@ static const char *command(void)
 static void begin(void)
 {
     plugin_test_begin();
-    if (access(command(), X_OK) == 0) return;
+    if (access(command(), X_OK) == 0)
+        return;
     printf("skipped: %s is not there\n", command());
     cr_skip_test("no command");
 }
 
-TestSuite(doctor, .init = begin, .fini = plugin_test_end, .timeout = 120);
+static void drop_rows(void)
+{
+    while (n_rows > 0)
+        json_decref(rows[--n_rows]);
+}
+
+static void end(void)
+{
+    drop_rows();
+    plugin_test_end();
+}
+
+TestSuite(doctor, .init = begin, .fini = end, .timeout = 120);
 
 /* Runs the doctor; keeps its rows and returns its exit status. */
 static int doctor(const char *arguments)
@@ -40,7 +53,8 @@ static int doctor(const char *arguments)
     snprintf(shell, sizeof shell, "'%s' doctor --format json %s", command(), arguments);
     FILE *from = popen(shell, "r");
     cr_assert_not_null(from);
-    for (n_rows = 0; n_rows < MAX_ROWS && fgets(line, sizeof line, from); n_rows++) {
+    drop_rows();
+    for (; n_rows < MAX_ROWS && fgets(line, sizeof line, from); n_rows++) {
         rows[n_rows] = json_loads(line, 0, NULL);
         cr_assert_not_null(rows[n_rows], "not JSON: %s", line);
     }
@@ -56,7 +70,8 @@ static const char *text_of(const json_t *row, const char *key)
 static void says(const char *path, const char *state, const char *reason)
 {
     for (int i = 0; i < n_rows; i++) {
-        if (strcmp(text_of(rows[i], "path"), path) != 0) continue;
+        if (strcmp(text_of(rows[i], "path"), path) != 0)
+            continue;
         cr_expect_str_eq(text_of(rows[i], "state"), state, "%s: %s", path,
                          text_of(rows[i], "reason"));
         cr_expect(strstr(text_of(rows[i], "reason"), reason), "expected '%s' in: %s", reason,
@@ -101,7 +116,8 @@ Test(doctor, coverage_counts_kernels)
     cr_assert_eq(doctor(""), 0);
     int found = 0;
     for (int i = 0; i < n_rows; i++) {
-        if (strcmp(text_of(rows[i], "kind"), "coverage") != 0) continue;
+        if (strcmp(text_of(rows[i], "kind"), "coverage") != 0)
+            continue;
         const char *key = text_of(rows[i], "key");
         cr_expect(strcmp(key, "CPU") == 0 || strcmp(key, "Meta") == 0, "%s", key);
         cr_expect_eq(json_integer_value(json_object_get(rows[i], "kernels")), 1);

@@ -263,7 +263,8 @@ Test(load, memory_runs_out)
         tn__alloc_fail_at(n);
         tn_status status = tn_plugin_load(path, NULL);
         tn__alloc_fail_at(0);
-        if (status == TN_OK) break;
+        if (status == TN_OK)
+            break;
         cr_assert_eq(plugin_operators(), operators, "something stayed after failure %d", (int)n);
         cr_assert_lt(n, 1000);
     }

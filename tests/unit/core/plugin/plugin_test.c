@@ -49,7 +49,8 @@ void plugin_test_end(void)
 {
     char command[PATH_CHARS + 32];
     snprintf(command, sizeof command, "rm -rf '%s'", directory);
-    if (system(command) != 0) cr_log_warn("%s is left behind", directory);
+    if (system(command) != 0)
+        cr_log_warn("%s is left behind", directory);
 }
 
 const char *plugin_test_directory(void)
@@ -106,7 +107,8 @@ bool plugin_reported(const char *path_end, tn_plugin_info *out)
     tn_plugin_info info;
     for (size_t i = 0; tn_plugin_report(i, &info); i++) {
         size_t n = strlen(info.path), k = strlen(path_end);
-        if (n < k || strcmp(info.path + n - k, path_end) != 0) continue;
+        if (n < k || strcmp(info.path + n - k, path_end) != 0)
+            continue;
         *out = info;
         found = true;
     }
@@ -147,7 +149,8 @@ tn_status plugin_scale_op(const tn_op *op, float x, double s, float *out)
     int64_t one = 1;
     cr_assert_eq(tn_tensor_from_data(&x, TN_F32, 1, &one, &a.x), TN_OK);
     tn_status status = tn_op_call(op, &a);
-    if (status == TN_OK) *out = *(float *)a.result->data;
+    if (status == TN_OK)
+        *out = *(float *)a.result->data;
     tn_release(a.result);
     tn_release(a.x);
     return status;

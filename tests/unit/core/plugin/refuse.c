@@ -222,11 +222,11 @@ Test(refuse, damaged_files)
     int refused = 0;
     for (int round = 0; round < 1500; round++) {
         memcpy(bad, good, n);
-        size_t reach =
-            round % 2 ? 0x400 : n; /* half of the rounds damage the headers and the note */
+        size_t reach = round % 2 ? 0x400
+                                 : n; /* half of the rounds damage the headers and the note */
         for (uint32_t hits = 1 + random_number() % 8; hits > 0; hits--)
-            bad[random_number() % reach] =
-                random_number() % 3 ? (unsigned char)random_number() : 0xff;
+            bad[random_number() % reach] = random_number() % 3 ? (unsigned char)random_number()
+                                                               : 0xff;
         f = fopen(victim, "wb");
         cr_assert_eq(fwrite(bad, 1, n, f), n);
         fclose(f);

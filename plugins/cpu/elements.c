@@ -1,0 +1,23 @@
+/* elements.c - what kernels with their own shape rules share: copying elements, checking an out= tensor's dtype. */
+#include "cpu.h"
+
+static void copy_row(char *const *p, const int64_t *s, int64_t n, const void *params)
+{
+    const tn_iter *it = params;
+    tn->convert(NULL, p[0], it->dtypes[0], s[0], p[1], it->dtypes[1], s[1], n);
+}
+
+tn_status cpu_copy_elements(tn_call *call, tn_tensor *out, tn_tensor *in)
+{
+    tn_iter it;
+    tn_tensor *operands[] = {out, in};
+    TN_TRY(tn->iter_init(call, &it, 1, 2, operands, TN_DTYPE_NONE, TN_DTYPE_NONE, 0));
+    return tn->iter_run(call, &it, copy_row, &it);
+}
+
+tn_status cpu_check_dtype(tn_call *call, const tn_tensor *out, tn_dtype dtype)
+{
+    if (out->dtype == dtype) return TN_OK;
+    return tn->fail(call, TN_ERR_DTYPE, "out has dtype %s; expected the operands' %s", tn->dtype_name(out->dtype),
+                    tn->dtype_name(dtype));
+}

@@ -1,0 +1,232 @@
+/* reduction.c - the case bank's reductions (BB-red-*), through the public calls. Each test holds what the case
+ * expects of sum, mean, prod, amax, amin, any, all, softmax and log_softmax. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tenon/half.h>
+#include <tenon/ops.h>
+#include <tenon/runtime.h>
+#include <tenon/threads.h>
+
+static void setup(void)
+{
+    cr_assert_eq(tn_plugins_load_default(), TN_OK);
+}
+
+TestSuite(cases_reduction, .init = setup);
+
+static const tn_ints no_dims = {NULL, 0};
+
+static double element(const tn_tensor *t, int64_t i)
+{
+    const char *p = t->data;
+    switch (t->dtype) {
+    case TN_BOOL:
+        return ((const uint8_t *)p)[i];
+    case TN_F16:
+        return tn_f32_from_f16(((const uint16_t *)(const void *)p)[i]);
+    case TN_BF16:
+        return tn_f32_from_bf16(((const uint16_t *)(const void *)p)[i]);
+    case TN_F32:
+        return ((const float *)(const void *)p)[i];
+    default:
+        return NAN;
+    }
+}
+
+/* Every element of a contiguous t. */
+static void expect_all(const tn_tensor *t, double want, const char *what)
+{
+    cr_assert_not_null(t, "%s: %s", what, tn_error_last()->message);
+    cr_assert(t->flags & TN_TENSOR_CONTIGUOUS);
+    for (int64_t i = 0; i < t->numel; i++)
+        cr_assert_eq(element(t, i), want, "%s [%lld]: %.9g, expected %.9g", what, (long long)i,
+                     element(t, i), want);
+}
+
+/* A tensor of f32, f16 or bf16 numbers that repeat with a period. Goes with the scope. */
+static tn_tensor *tensor(tn_dtype dtype, tn_ints sizes, const float *values, int64_t period)
+{
+    tn_tensor *t;
+    tn_device cpu = {TN_CPU, 0};
+    cr_assert_eq(tn_tensor_new(sizes.len, sizes.data, dtype, cpu, &t), TN_OK);
+    for (int64_t i = 0; i < t->numel; i++) {
+        float v = values[i % period];
+        if (dtype == TN_F32)
+            ((float *)t->data)[i] = v;
+        else
+            ((uint16_t *)t->data)[i] = dtype == TN_F16 ? tn_f16_from_f32(v) : tn_bf16_from_f32(v);
+    }
+    return t;
+}
+
+static tn_tensor *view(tn_tensor *base, tn_ints sizes, tn_ints strides)
+{
+    tn_tensor *t;
+    cr_assert_eq(tn_tensor_view(base, sizes.len, sizes.data, strides.data, 0, &t), TN_OK);
+    tn_release(base);
+    return t;
+}
+
+static void expect_shape(const tn_tensor *t, tn_ints want, const char *what)
+{
+    cr_assert_not_null(t, "%s: %s", what, tn_error_last()->message);
+    cr_assert_eq(t->ndim, want.len, "%s", what);
+    for (int d = 0; d < t->ndim; d++)
+        cr_assert_eq(t->sizes[d], want.data[d], "%s", what);
+}
+
+/* The rule is PyTorch's: an empty list reduces everything, for every operator, keepdim and out= alike. */
+Test(cases_reduction, BB_red_01)
+{
+    const float values[] = {1, 2, 3, 4};
+    tn_tensor *x = tensor(TN_F32, TN_INTS(2, 2), values, 4);
+    tn_tensor *out = tensor(TN_F32, (tn_ints){NULL, 0}, values, 4);
+    TN_SCOPE {
+        expect_all(tn_sum_dim_IntList(x, no_dims), 10, "sum");
+        expect_all(tn_mean_dim(x, no_dims), 2.5, "mean");
+        expect_all(tn_amax(x, .dim = no_dims), 4, "amax");
+        expect_all(tn_amin(x, .dim = no_dims), 1, "amin");
+        expect_all(tn_prod(x), 24, "prod");
+        expect_all(tn_any(x), 1, "any");
+        expect_all(tn_all(x), 1, "all");
+        tn_ints ones = TN_INTS(1, 1);
+        expect_shape(tn_sum_dim_IntList(x, no_dims, .keepdim = true), ones, "sum keepdim");
+        expect_shape(tn_mean_dim(x, no_dims, .keepdim = true), ones, "mean keepdim");
+        expect_shape(tn_amax(x, .dim = no_dims, .keepdim = true), ones, "amax keepdim");
+        expect_shape(tn_amin(x, .dim = no_dims, .keepdim = true), ones, "amin keepdim");
+        expect_all(tn_sum_IntList_out(x, no_dims, out), 10, "sum.out");
+        expect_all(tn_mean_out(x, no_dims, out), 2.5, "mean.out");
+        expect_all(tn_amax_out(x, out, .dim = no_dims), 4, "amax.out");
+        expect_all(tn_amin_out(x, out, .dim = no_dims), 1, "amin.out");
+    }
+    tn_release(x);
+    tn_release(out);
+}
+
+Test(cases_reduction, BB_red_04)
+{
+    const float values[] = {32000, 32000, -32000, -32000};
+    float along_0[4 * 35];
+    for (int i = 0; i < 4 * 35; i++)
+        along_0[i] = values[i / 35];
+    tn_tensor *v = tensor(TN_F16, TN_INTS(4), values, 4);
+    tn_tensor *wide = view(tensor(TN_F16, TN_INTS(4), values, 4), TN_INTS(4, 3), TN_INTS(1, 0));
+    tn_tensor *cube = tensor(TN_F16, TN_INTS(4, 5, 7), along_0, 4 * 35);
+    TN_SCOPE {
+        expect_all(tn_sum(v), 0, "sum()");
+        expect_all(tn_sum_dim_IntList(v, TN_INTS(0)), 0, "sum(0)");
+        expect_all(tn_sum_dim_IntList(wide, TN_INTS(0)), 0, "expanded");
+        expect_all(tn_sum_dim_IntList(cube, TN_INTS(0)), 0, "cube over 0");
+        expect_all(tn_sum_dim_IntList(cube, TN_INTS(0, 2)), 0, "cube over 0, 2");
+    }
+    tn_release(v);
+    tn_release(wide);
+    tn_release(cube);
+}
+
+Test(cases_reduction, BB_red_05)
+{
+    const float one = 1, zero = 0;
+    tn_tensor *tall = tensor(TN_BF16, TN_INTS(4096, 2), &one, 1);
+    tn_tensor *flat = tensor(TN_BF16, TN_INTS(2, 4096), &one, 1);
+    tn_tensor *row = tensor(TN_BF16, TN_INTS(1000), &one, 1);
+    tn_tensor *every_other = view(tensor(TN_F16, TN_INTS(8192), &one, 1), TN_INTS(4096), TN_INTS(2));
+    tn_tensor *zeros = tensor(TN_BF16, TN_INTS(512), &zero, 1);
+    TN_SCOPE {
+        expect_all(tn_sum_dim_IntList(tall, TN_INTS(0)), 4096, "tall");
+        expect_all(tn_sum_dim_IntList(flat, TN_INTS(1)), 4096, "flat");
+        expect_all(tn_sum(row), 1000, "row");
+        expect_all(tn_sum(every_other), 4096, "strided");
+        expect_all(tn__softmax(zeros, 0, false), 0x1p-9, "softmax");
+    }
+    tn_release(tall);
+    tn_release(flat);
+    tn_release(row);
+    tn_release(every_other);
+    tn_release(zeros);
+}
+
+static void large_sums(int threads)
+{
+    const float one = 1, tenth = 0.1f;
+    const int64_t n = 20000000;
+    cr_assert_eq(tn_set_num_threads(threads), TN_OK);
+    tn_tensor *columns = tensor(TN_F32, TN_INTS(n, 3), &one, 1);
+    tn_tensor *transposed = view(tensor(TN_F32, TN_INTS(3, n), &one, 1), TN_INTS(n, 3), TN_INTS(1, n));
+    tn_tensor *tenths = tensor(TN_F32, TN_INTS(1392640), &tenth, 1);
+    TN_SCOPE {
+        tn_tensor *row;
+        cr_assert_eq(tn_tensor_view(columns, 1, &n, &(int64_t){1}, 0, &row), TN_OK);
+        expect_all(tn_sum(row), 2e7, "sum of ones");
+        tn_release(row);
+        expect_all(tn_sum_dim_IntList(columns, TN_INTS(0)), 2e7, "sum(0)");
+        expect_all(tn_mean_dim(columns, TN_INTS(0)), 1, "mean(0)");
+        expect_all(tn_sum_dim_IntList(transposed, TN_INTS(0)), 2e7, "transposed sum(0)");
+        expect_all(tn_mean_dim(transposed, TN_INTS(0)), 1, "transposed mean(0)");
+        double got = element(tn_sum(tenths), 0), want = 139264.0020751953;
+        cr_assert_leq(fabs(got - want) / 139264, 1e-6, "sum of tenths: %.9g", got);
+    }
+    tn_release(columns);
+    tn_release(transposed);
+    tn_release(tenths);
+}
+
+Test(cases_reduction, BB_red_06)
+{
+    large_sums(1);
+    large_sums(4);
+}
+
+/* What it says of softmax and log_softmax; logsumexp and logaddexp are no operators yet. */
+Test(cases_reduction, BB_red_13)
+{
+    const float values[] = {-INFINITY, -INFINITY, -INFINITY, 0, 0, -INFINITY}, pair[] = {0, INFINITY};
+    tn_tensor *x = tensor(TN_F32, TN_INTS(2, 3), values, 6);
+    tn_tensor *inf = tensor(TN_F32, TN_INTS(2), pair, 2);
+    TN_SCOPE {
+        tn_tensor *s = tn__softmax(x, 1, false), *l = tn__log_softmax(x, 1, false);
+        for (int i = 0; i < 3; i++) {
+            cr_assert(isnan(element(s, i)));
+            cr_assert(isnan(element(l, i)));
+        }
+        cr_assert_eq(element(s, 3), 0.5);
+        cr_assert_eq(element(s, 4), 0.5);
+        cr_assert_eq(element(s, 5), 0);
+        cr_assert_float_eq(element(l, 3), -0.6931472, 1e-6);
+        cr_assert_eq(element(l, 5), -INFINITY);
+        tn_tensor *y = tn__softmax(inf, 0, false);
+        cr_assert(isnan(element(y, 0)) && isnan(element(y, 1)));
+    }
+    tn_release(x);
+    tn_release(inf);
+}
+
+/* Row 0 has one finite entry, at `place`; row 1 has none. */
+static void one_hot(int64_t width, int64_t place)
+{
+    const float nothing = -INFINITY;
+    tn_tensor *x = tensor(TN_F32, TN_INTS(2, width), &nothing, 1);
+    ((float *)x->data)[place] = 0;
+    TN_SCOPE {
+        tn_tensor *s = tn__softmax(x, 1, false), *l = tn__log_softmax(x, 1, false);
+        for (int64_t i = 0; i < width; i++) {
+            cr_assert_eq(element(s, i), i == place ? 1 : 0);
+            cr_assert_eq(element(l, i), i == place ? 0 : -INFINITY);
+            cr_assert(isnan(element(s, width + i)));
+            cr_assert(isnan(element(l, width + i)));
+        }
+    }
+    tn_release(x);
+}
+
+Test(cases_reduction, BB_red_14)
+{
+    const int64_t widths[] = {1500, 1, 3, 31, 33, 1023, 1025};
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        one_hot(widths[i], 0);
+        one_hot(widths[i], widths[i] - 1);
+    }
+}

@@ -1,0 +1,2 @@
+#include "rows_impl.h"
+const oi_rows oi_rows_create = {NULL, 0};

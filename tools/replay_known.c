@@ -1,0 +1,114 @@
+/* replay_known.c - what the replay knows of the recordings: kinds of calls whose recorded result is
+ * mathematically wrong, and operators whose result's shape depends on values.
+ *
+ * A kind is listed only where the recorded value contradicts the operator's definition, and a case is of
+ * it only when every differing element is proved so (replay_exact.c). docs/replay.md says for each what
+ * is right. To add one: the element by definition, a line in `kinds`, a paragraph there. */
+#include "replay_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool named(const char *name, const char *pattern)
+{
+    size_t n = strlen(pattern);
+    return strncmp(name, pattern, n) == 0 && (name[n] == '\0' || name[n] == '.');
+}
+
+static bool listed(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (named(name, *names))
+            return true;
+    return false;
+}
+
+/* ---- wrong values ------------------------------------------------------------------------------ */
+typedef struct wrong_kind {
+    bool (*exact)(const replay_args *args, const replay_array *want, int64_t i, double *out);
+    const char *const *ops;
+    const char *reason;
+} wrong_kind;
+
+static const char *const products[] = {"aten::matmul", "aten::mm",     "aten::bmm",         "aten::mv",
+                                       "aten::dot",    "aten::linear", "aten::addmm",       "aten::addmv",
+                                       "aten::baddbmm", "aten::__rmatmul__", NULL};
+static const char *const remainders[] = {"aten::remainder", NULL};
+
+static const wrong_kind kinds[] = {
+    {replay_exact_product, products, "half-precision products summed in half precision"},
+    {replay_exact_remainder, remainders, "remainder is NaN where the quotient overflows"},
+};
+
+static bool proved(const wrong_kind *k, const replay_args *args, const replay_array *got,
+                   const replay_array *want, replay_tolerance t)
+{
+    for (int64_t i = 0; i < got->numel; i++) {
+        double a[2], b[2], exact[2] = {0, 0};
+        replay_number(got, i, a);
+        replay_number(want, i, b);
+        if (replay_near(a, b, t))
+            continue;
+        if (!k->exact(args, want, i, exact) || !replay_near(a, exact, t) || replay_near(b, exact, t))
+            return false;
+    }
+    return true;
+}
+
+const char *replay_wrong_value(const replay_args *args, const replay_array *got,
+                               const replay_array *want, replay_tolerance t)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (listed(args->name, kinds[i].ops) && proved(&kinds[i], args, got, want, t))
+            return kinds[i].reason;
+    return NULL;
+}
+
+/* ---- wrong success ----------------------------------------------------------------------------- */
+static bool fraction(const replay_args *args, const char *name)
+{
+    double v;
+    return replay_arg_number(args, name, &v) && v != floor(v);
+}
+
+/* alpha = 0.6 on integers is cut to 0, value = 3.14 to 3: the recorded result is of another sum. */
+const char *replay_wrong_success(const replay_args *args)
+{
+    static const char *const scaled[] = {"aten::addcmul", "aten::addcdiv", "aten::addmm", "aten::addmv",
+                                         "aten::addr",    "aten::baddbmm", "aten::addbmm", NULL};
+    replay_array self;
+    if (listed(args->name, scaled) && replay_arg_tensor(args, "self", &self) && self.dtype <= TN_I64 &&
+        (fraction(args, "alpha") || fraction(args, "beta") || fraction(args, "value")))
+        return "a fractional factor is cut to an integer";
+    return NULL;
+}
+
+/* ---- meta -------------------------------------------------------------------------------------- */
+/* A bool or uint8 tensor among the indices selects as many elements as are true. */
+static bool has_mask(const json_t *indices)
+{
+    size_t i;
+    json_t *v;
+    json_array_foreach (indices, i, v) {
+        const char *dtype = json_string_value(json_object_get(v, "dtype"));
+        if (dtype && (strcmp(dtype, "bool") == 0 || strcmp(dtype, "uint8") == 0))
+            return true;
+    }
+    return false;
+}
+
+bool replay_data_dependent(const char *name, const json_t *args)
+{
+    static const char *const names[] = {
+        "aten::nonzero",          "aten::nonzero_numpy",  "aten::argwhere",
+        "aten::masked_select",    "aten::unique_dim",     "aten::unique_consecutive",
+        "aten::_unique",          "aten::_unique2",       "aten::unique_dim_consecutive",
+        "aten::item",             "aten::_local_scalar_dense", "aten::is_nonzero",
+        "aten::equal",            "aten::allclose",       "aten::repeat_interleave",
+        "aten::bincount",         "aten::combinations",   "aten::narrow.Tensor",
+        NULL,
+    };
+    if (listed(name, names))
+        return true;
+    return has_mask(json_object_get(args, "indices"));
+}
