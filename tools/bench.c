@@ -1,7 +1,7 @@
 /* bench.c - `tenon bench`: what calls cost, in time and in instructions.
  *
- * A suite is a list of cases (bench_dispatch.c); measuring is bench_measure.c. Instruction counts hold
- * still on a noisy machine, times do not: compare counts, and read times as ratios. */
+ * A suite is a list of cases (bench_dispatch.c); measuring is bench_measure.c. Instruction counts
+ * hold still on a noisy machine, times do not: compare counts, and read times as ratios. */
 #include "bench_impl.h"
 
 #include <stdlib.h>
@@ -13,7 +13,8 @@ static const char usage[] =
     "usage: tenon bench dispatch [--check] [--format text|json]\n"
     "\n"
     "Measures one-element calls, one thread: nanoseconds (the least of many short batches) and\n"
-    "instructions per call (by callgrind where valgrind is installed, else by the processor's counter).\n"
+    "instructions per call (by callgrind where valgrind is installed, else by the processor's "
+    "counter).\n"
     "limit_NAME is the same work in plain C.\n"
     "\n"
     "  --check   fail when a case needs more instructions than its goal\n"
@@ -22,7 +23,8 @@ static const char usage[] =
 
 static void put_number(json_t *row, const char *key, double value)
 {
-    json_object_set_new(row, key, value < 0 ? json_null() : json_real((double)(int64_t)(value * 10 + 0.5) / 10));
+    json_object_set_new(
+        row, key, value < 0 ? json_null() : json_real((double)(int64_t)(value * 10 + 0.5) / 10));
 }
 
 static void put_json(const bench_case *c, const char *suite, const char *no_count)
@@ -36,7 +38,8 @@ static void put_json(const bench_case *c, const char *suite, const char *no_coun
     if (c->goal)
         json_object_set_new(row, "goal", json_integer(c->goal));
     if (c->instructions < 0)
-        json_object_set_new(row, "instructions_reason", json_string(no_count ? no_count : "the case failed"));
+        json_object_set_new(row, "instructions_reason",
+                            json_string(no_count ? no_count : "the case failed"));
     tool_json_row(row);
 }
 
@@ -71,8 +74,8 @@ static int report(const bench_case *cases, size_t n, const char *suite, const ch
             put_text(&cases[i]);
     }
     if (format == TOOL_JSON)
-        tool_json_row(json_pack("{s:s, s:i, s:i, s:i}", "kind", "summary", "cases", (int)n, "failed",
-                                failed, "missed", missed));
+        tool_json_row(json_pack("{s:s, s:i, s:i, s:i}", "kind", "summary", "cases", (int)n,
+                                "failed", failed, "missed", missed));
     else if (no_count)
         printf("no instruction counts: %s\n", no_count);
     return failed || (check && missed) ? TOOL_FAILED : TOOL_OK;
@@ -90,7 +93,8 @@ int tenon_cmd_bench(int argc, char **argv)
 {
     const char *format_name = "text", *inner = getenv(BENCH_INNER);
     bool check = false;
-    const tool_option options[] = {{"--format", &format_name, NULL}, {"--check", NULL, &check}, {0}};
+    const tool_option options[] = {
+        {"--format", &format_name, NULL}, {"--check", NULL, &check}, {0}};
     int n_args = tool_options(argc, argv, options, usage);
     if (n_args < 0)
         return tool_status(n_args);

@@ -48,7 +48,7 @@ static tn_status add_expression(int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         TN_SCOPE {
-            if (!tn_add(a1, b1))
+            if (!tn_add(a1, b1, .alpha = TN_NUM(1)))
                 return tn_error_last()->status;
         }
     return TN_OK;
@@ -118,8 +118,8 @@ static tn_status empty(int64_t n)
 {
     tn_tensor *r;
     for (int64_t i = 0; i < n; i++) {
-        CHECK(tn_call_empty_memory_format(TN_INTS(1), TN_F32, TN_LAYOUT_NONE, (tn_device){TN_CPU, -1},
-                                          -1, TN_FORMAT_NONE, &r));
+        CHECK(tn_call_empty_memory_format(TN_INTS(1), TN_F32, TN_LAYOUT_NONE,
+                                          (tn_device){TN_CPU, -1}, -1, TN_FORMAT_NONE, &r));
         tn_release(r);
     }
     return TN_OK;

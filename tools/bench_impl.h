@@ -27,12 +27,13 @@ bench_case *bench_dispatch_suite(size_t *n);
 extern const bench_case bench_limits[];
 extern const size_t bench_limits_count;
 
-/* Time per call, in ns: the least of many short batches, taken in turn over all cases so that a noisy
- * second hits them alike. */
+/* Time per call, in ns: the least of many short batches, taken in turn over all cases so that a
+ * noisy second hits them alike. */
 void bench_time(bench_case *cases, size_t n);
 
-/* Instructions per call. By callgrind: this program runs itself under valgrind, with BENCH_INNER set.
- * Where there is no valgrind, by the processor's own counter. Returns NULL, or why there are none. */
+/* Instructions per call. By callgrind: this program runs itself under valgrind, with BENCH_INNER
+ * set. Where there is no valgrind, by the processor's own counter. Returns NULL, or why there are
+ * none. */
 #define BENCH_INNER "TENON_BENCH_CALLS"
 const char *bench_count(bench_case *cases, size_t n, const char *suite);
 /* The inner run: marks each case for callgrind. */

@@ -1,9 +1,9 @@
 /* bench_measure.c - time and instructions of the cases.
  *
- * Time: batches of about 50 us, in turn over all cases, the least per case. Instructions: this program
- * once more under callgrind, which starts counting at a mark before each case and dumps at one behind
- * it (valgrind/callgrind.h: macros that do nothing outside valgrind); or the processor's own counter,
- * where the machine lets a user read it. */
+ * Time: batches of about 50 us, in turn over all cases, the least per case. Instructions: this
+ * program once more under callgrind, which starts counting at a mark before each case and dumps at
+ * one behind it (valgrind/callgrind.h: macros that do nothing outside valgrind); or the
+ * processor's own counter, where the machine lets a user read it. */
 #include "bench_impl.h"
 
 #include <dirent.h>
@@ -28,7 +28,7 @@
 
 enum { WARM = 64, ROUNDS = 200, COUNTED = 1000 };
 
-/* ---- time -------------------------------------------------------------------------------------- */
+/* ---- time ----------------------------------------------------------------------------------- */
 static double now_ns(void)
 {
     struct timespec t;
@@ -76,7 +76,7 @@ void bench_time(bench_case *cases, size_t n)
     free(sizes);
 }
 
-/* ---- callgrind --------------------------------------------------------------------------------- */
+/* ---- callgrind ------------------------------------------------------------------------------ */
 #if HAVE_MARKS
 static void mark_start(void)
 {
@@ -174,8 +174,8 @@ static _Noreturn void run_valgrind(const char *folder, const char *suite)
     setenv("TENON_CPU_ISA", "avx2", 0); /* valgrind does not run AVX-512 */
     if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
         _exit(127);
-    execlp("valgrind", "valgrind", "--tool=callgrind", "--instr-atstart=no", out, self, "bench", suite,
-           (char *)NULL);
+    execlp("valgrind", "valgrind", "--tool=callgrind", "--instr-atstart=no", out, self, "bench",
+           suite, (char *)NULL);
     _exit(127);
 }
 
@@ -200,7 +200,7 @@ static const char *count_by_callgrind(bench_case *cases, size_t n, const char *s
     return status == 0 ? NULL : "the run under valgrind failed";
 }
 
-/* ---- the processor's counter ------------------------------------------------------------------- */
+/* ---- the processor's counter ---------------------------------------------------------------- */
 static const char *count_by_processor(bench_case *cases, size_t n)
 {
     struct perf_event_attr about = {.type = PERF_TYPE_HARDWARE,

@@ -10,16 +10,17 @@
 
 #include "tool.h"
 
-static const char usage[] =
-    "usage: tenon ops [PATTERN] [--plugin FILE] [--format text|json]\n"
-    "\n"
-    "Lists the operators whose name matches PATTERN (an extended regular expression; aten::add.Tensor is\n"
-    "a name), their schemas, and the plugin that serves each dispatch key, with how: kernel, or the\n"
-    "composite or fallback that stands in for one.\n"
-    "\n"
-    "  --plugin FILE   load this plugin too\n"
-    "\n"
-    "Exit status: 0 listed; 2 wrong use, or no operator matched.\n";
+static const char usage[] = "usage: tenon ops [PATTERN] [--plugin FILE] [--format text|json]\n"
+                            "\n"
+                            "Lists the operators whose name matches PATTERN (an extended regular "
+                            "expression; aten::add.Tensor is\n"
+                            "a name), their schemas, and the plugin that serves each dispatch key, "
+                            "with how: kernel, or the\n"
+                            "composite or fallback that stands in for one.\n"
+                            "\n"
+                            "  --plugin FILE   load this plugin too\n"
+                            "\n"
+                            "Exit status: 0 listed; 2 wrong use, or no operator matched.\n";
 
 enum { MAX_KEYS = 128, KEY_NAME = 48 };
 
@@ -77,9 +78,9 @@ static void put_json(const tn_op *op)
     json_object_set_new(row, "name", tool_json_text(tn_op_name(op)));
     json_object_set_new(row, "schema", tool_json_text(tn_op_schema(op)));
     for (int i = 0; i < n; i++)
-        json_object_set_new(list, keys[i].key,
-                            json_pack("{s:o, s:s}", "plugin", tool_json_text(keys[i].plugin), "how",
-                                      keys[i].how));
+        json_object_set_new(
+            list, keys[i].key,
+            json_pack("{s:o, s:s}", "plugin", tool_json_text(keys[i].plugin), "how", keys[i].how));
     json_object_set_new(row, "keys", list);
     tool_json_row(row);
 }
@@ -100,8 +101,8 @@ static int list(const regex_t *pattern, tool_format format)
             put_text(op);
     }
     if (format == TOOL_JSON)
-        tool_json_row(json_pack("{s:s, s:i, s:i}", "kind", "summary", "operators", listed, "unserved",
-                                unserved));
+        tool_json_row(json_pack("{s:s, s:i, s:i}", "kind", "summary", "operators", listed,
+                                "unserved", unserved));
     else if (listed)
         printf("\n%d operators, %d of them without a kernel\n", listed, unserved);
     return listed ? TOOL_OK : tool_fail("no operator matched");
@@ -117,7 +118,8 @@ static int load(const char *plugin)
 int tenon_cmd_ops(int argc, char **argv)
 {
     const char *format_name = "text", *plugin = NULL;
-    const tool_option options[] = {{"--format", &format_name, NULL}, {"--plugin", &plugin, NULL}, {0}};
+    const tool_option options[] = {
+        {"--format", &format_name, NULL}, {"--plugin", &plugin, NULL}, {0}};
     int n = tool_options(argc, argv, options, usage);
     if (n < 0)
         return tool_status(n);

@@ -1,7 +1,7 @@
 /* replay.c - `tenon replay`: runs recorded operator calls on a backend and compares the results.
  *
- * Cases whose operator is not here are told at once; the others run in a child per file. The format is
- * described in docs/replay.md. */
+ * Cases whose operator is not here are told at once; the others run in a child per file. The
+ * format is described in docs/replay.md. */
 #include "replay_impl.h"
 
 #include <dirent.h>
@@ -15,7 +15,8 @@ static const char usage[] =
     "usage: tenon replay FILE|DIRECTORY ... [--ops RE] [--case N] [--device cpu] [--seconds S]\n"
     "                    [--verbose] [--format text|json|junit]\n"
     "\n"
-    "Runs the recorded calls of replay files (*.safetensors) and compares dtypes, shapes and values\n"
+    "Runs the recorded calls of replay files (*.safetensors) and compares dtypes, shapes and "
+    "values\n"
     "with what was recorded; then the same calls on meta, for dtypes and shapes. Prints failures,\n"
     "a line per operator and the totals.\n"
     "\n"
@@ -24,7 +25,8 @@ static const char usage[] =
     "  --seconds S   a case that takes longer is a failure (10)\n"
     "  --verbose     every case, not only failures\n"
     "\n"
-    "Exit status: 0 every supported case passes; 1 one fails; 2 wrong use, a broken file, or no case\n"
+    "Exit status: 0 every supported case passes; 1 one fails; 2 wrong use, a broken file, or no "
+    "case\n"
     "matched.\n";
 
 typedef struct options {
@@ -80,7 +82,7 @@ static void replay_one(replay_report *report, const options *o, const char *path
     replay_close(&f);
 }
 
-/* ---- directories ------------------------------------------------------------------------------- */
+/* ---- directories ---------------------------------------------------------------------------- */
 static int is_replay(const struct dirent *e)
 {
     static const char end[] = ".safetensors";
@@ -119,7 +121,7 @@ static void replay_path(replay_report *report, const options *o, const char *pat
         replay_one(report, o, path);
 }
 
-/* ---- the command ------------------------------------------------------------------------------- */
+/* ---- the command ---------------------------------------------------------------------------- */
 static bool number_of(const char *option, const char *text, int least, int *out)
 {
     char *end;
@@ -166,10 +168,13 @@ int tenon_cmd_replay(int argc, char **argv)
 {
     const char *format_name = "text", *ops = NULL, *number = NULL, *seconds = "10", *device = "cpu";
     bool verbose = false;
-    const tool_option table[] = {
-        {"--format", &format_name, NULL}, {"--ops", &ops, NULL},        {"--case", &number, NULL},
-        {"--seconds", &seconds, NULL},    {"--device", &device, NULL}, {"--verbose", NULL, &verbose},
-        {0}};
+    const tool_option table[] = {{"--format", &format_name, NULL},
+                                 {"--ops", &ops, NULL},
+                                 {"--case", &number, NULL},
+                                 {"--seconds", &seconds, NULL},
+                                 {"--device", &device, NULL},
+                                 {"--verbose", NULL, &verbose},
+                                 {0}};
     int n = tool_options(argc, argv, table, usage);
     if (n < 0)
         return tool_status(n);

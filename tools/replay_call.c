@@ -1,8 +1,8 @@
 /* replay_call.c - one case: the call on the device, its judgement, then the same call on meta.
  *
- * The frame is walked by tn_op_fields alone; no operator is known here by its type. A call must give
- * the recorded results, leave every argument that is not marked as written as it was, give an in-place
- * form's own argument back, and on meta the same dtypes and shapes. */
+ * The frame is walked by tn_op_fields alone; no operator is known here by its type. A call must
+ * give the recorded results, leave every argument that is not marked as written as it was, give an
+ * in-place form's own argument back, and on meta the same dtypes and shapes. */
 #include "replay_impl.h"
 
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static bool fail(run *r, const char *where, const char *why)
     return false;
 }
 
-/* ---- building ---------------------------------------------------------------------------------- */
+/* ---- building ------------------------------------------------------------------------------- */
 /* The recorded schema may be older or newer than ours: arguments are matched by name. */
 static bool check_schema(run *r)
 {
@@ -86,17 +86,19 @@ static bool fill_frame(run *r)
             continue;
         char why[REPLAY_MESSAGE];
         memcpy(why, r->outcome->message, sizeof why);
-        snprintf(r->outcome->message, sizeof r->outcome->message, "argument %s: %.1300s", f->name, why);
+        snprintf(r->outcome->message, sizeof r->outcome->message, "argument %s: %.1300s", f->name,
+                 why);
         return false;
     }
     aim_device(r);
     return true;
 }
 
-/* ---- judging ----------------------------------------------------------------------------------- */
+/* ---- judging -------------------------------------------------------------------------------- */
 static replay_tolerance tolerance_of(const run *r)
 {
-    const json_t *rtol = json_object_get(r->case_, "rtol"), *atol = json_object_get(r->case_, "atol");
+    const json_t *rtol = json_object_get(r->case_, "rtol"),
+                 *atol = json_object_get(r->case_, "atol");
     const char *compare = json_string_value(json_object_get(r->case_, "compare"));
     return (replay_tolerance){
         .rtol = json_number_value(rtol),
@@ -124,8 +126,8 @@ static bool tie(const run *r, const replay_array *got, const replay_array *want)
 }
 
 /* The values differ: a tie, a kind of wrong recording, or a failure. */
-static bool judge_values(run *r, const char *where, const replay_array *got, const replay_array *want,
-                         const char *why)
+static bool judge_values(run *r, const char *where, const replay_array *got,
+                         const replay_array *want, const char *why)
 {
     replay_args args = args_of(r);
     if (tie(r, got, want))
@@ -221,20 +223,22 @@ static bool check_same_tensor(run *r, const tn_field *result)
         if (f->kind == TN_FIELD_TENSOR && strcmp(f->type, result->type) == 0)
             return *(tn_tensor **)(r->frame + f->offset) ==
                        *(tn_tensor **)(r->frame + result->offset) ||
-                   fail(r, result->name, "the written argument itself expected, got another tensor");
+                   fail(r, result->name,
+                        "the written argument itself expected, got another tensor");
     }
     return true;
 }
 
-/* The value of result i; NULL when another number is recorded. A Tensor[] that is an operator's only
- * result may stand without the outer list. */
+/* The value of result i; NULL when another number is recorded. A Tensor[] that is an operator's
+ * only result may stand without the outer list. */
 static const json_t *recorded_result(const run *r, int i)
 {
     const json_t *returns = json_object_get(r->case_, "returns");
     bool only_list = r->n_results == 1 && r->fields[0].kind == TN_FIELD_TENSORS;
     if (only_list && !(json_array_size(returns) == 1 && json_is_array(json_array_get(returns, 0))))
         return returns;
-    return (int)json_array_size(returns) == r->n_results ? json_array_get(returns, (size_t)i) : NULL;
+    return (int)json_array_size(returns) == r->n_results ? json_array_get(returns, (size_t)i)
+                                                         : NULL;
 }
 
 static bool check_results(run *r)
@@ -264,23 +268,23 @@ static bool check_untouched(run *r, bool all)
             if (now[i] == s->entry.data[i] || (s->written[i] && !all))
                 continue;
             char why[REPLAY_NAME + 80];
-            snprintf(why, sizeof why, "byte %zu of storage %s changed, which the call must not write",
-                     i, s->name);
+            snprintf(why, sizeof why,
+                     "byte %zu of storage %s changed, which the call must not write", i, s->name);
             return fail(r, "arguments", why);
         }
     }
     return true;
 }
 
-/* ---- calling ----------------------------------------------------------------------------------- */
+/* ---- calling -------------------------------------------------------------------------------- */
 static bool judge_failure(run *r, tn_status status)
 {
     const char *message = tn_error_last()->message;
     bool raises = json_is_true(json_object_get(r->case_, "raises"));
     bool absent = status == TN_ERR_NO_KERNEL;
     if (absent || (status == TN_ERR_UNSUPPORTED && !raises)) {
-        replay_set(r->outcome, REPLAY_UNSUPPORTED, absent ? "no kernel" : "the kernel declines", "%s",
-                   message);
+        replay_set(r->outcome, REPLAY_UNSUPPORTED, absent ? "no kernel" : "the kernel declines",
+                   "%s", message);
         return false;
     }
     replay_args args = args_of(r);
@@ -313,13 +317,15 @@ static bool call_and_judge(run *r)
 
 static bool attempt(run *r, bool meta)
 {
-    r->build = (replay_build){.file = r->build.file, .n = r->build.n, .meta = meta, .outcome = r->outcome};
+    r->build =
+        (replay_build){.file = r->build.file, .n = r->build.n, .meta = meta, .outcome = r->outcome};
     bool ok = fill_frame(r) && call_and_judge(r);
     replay_build_free(&r->build);
     return ok;
 }
 
-/* The same call without data. What has no kernel there, or cannot have one, is counted, not failed. */
+/* The same call without data. What has no kernel there, or cannot have one, is counted, not
+ * failed. */
 static void attempt_meta(run *r)
 {
     replay_outcome kept = *r->outcome;
@@ -376,7 +382,9 @@ void replay_run_case(const replay_file *f, size_t i, replay_outcome *o)
 {
     char name[REPLAY_NAME];
     replay_case_name(f, i, name);
-    run r = {.name = name, .case_ = replay_case(f, i), .outcome = o,
+    run r = {.name = name,
+             .case_ = replay_case(f, i),
+             .outcome = o,
              .build = {.file = f, .n = replay_case_number(f, i)}};
     o->state = REPLAY_PASSED;
     if (!find_op(&r))

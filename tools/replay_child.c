@@ -1,8 +1,8 @@
 /* replay_child.c - cases run in a child process, one outcome after the other through a pipe.
  *
- * The parent waits for each outcome for so many seconds. A child that dies or hangs took down the case
- * after the last one it reported: that case is a failure, and a new child goes on behind it. The child
- * is forked before any kernel ran here, so no thread pool is ever inherited. */
+ * The parent waits for each outcome for so many seconds. A child that dies or hangs took down the
+ * case after the last one it reported: that case is a failure, and a new child goes on behind it.
+ * The child is forked before any kernel ran here, so no thread pool is ever inherited. */
 #include "replay_impl.h"
 
 #include <errno.h>

@@ -1,7 +1,8 @@
 /* replay_compare.c - is a computed tensor the recorded one? dtype, shape, then every element.
  *
- * Elements are read as doubles (integers as int64, where a double would round). A NaN equals a NaN, an
- * infinity only itself, and a finite value passes unless !(error <= limit), so that a NaN error fails. */
+ * Elements are read as doubles (integers as int64, where a double would round). A NaN equals a
+ * NaN, an infinity only itself, and a finite value passes unless !(error <= limit), so that a NaN
+ * error fails. */
 #include "replay_impl.h"
 
 #include <math.h>
@@ -28,12 +29,21 @@ int64_t replay_integer(const replay_array *a, int64_t i)
     int32_t word;
     int16_t half;
     switch (a->dtype) {
-    case TN_BOOL: return *p != 0;
-    case TN_U8: return (unsigned char)*p;
-    case TN_I8: return (signed char)*p;
-    case TN_I16: memcpy(&half, p, sizeof half); return half;
-    case TN_I32: memcpy(&word, p, sizeof word); return word;
-    default: memcpy(&wide, p, sizeof wide); return wide;
+    case TN_BOOL:
+        return *p != 0;
+    case TN_U8:
+        return (unsigned char)*p;
+    case TN_I8:
+        return (signed char)*p;
+    case TN_I16:
+        memcpy(&half, p, sizeof half);
+        return half;
+    case TN_I32:
+        memcpy(&word, p, sizeof word);
+        return word;
+    default:
+        memcpy(&wide, p, sizeof wide);
+        return wide;
     }
 }
 
@@ -53,23 +63,29 @@ void replay_number(const replay_array *a, int64_t i, double out[2])
         memcpy(f, p, sizeof f[0]);
         out[0] = (double)f[0];
         break;
-    case TN_F64: memcpy(out, p, sizeof out[0]); break;
+    case TN_F64:
+        memcpy(out, p, sizeof out[0]);
+        break;
     case TN_C64:
         memcpy(f, p, sizeof f);
         out[0] = (double)f[0];
         out[1] = (double)f[1];
         break;
-    case TN_C128: memcpy(out, p, 2 * sizeof out[0]); break;
-    default: out[0] = (double)replay_integer(a, i);
+    case TN_C128:
+        memcpy(out, p, 2 * sizeof out[0]);
+        break;
+    default:
+        out[0] = (double)replay_integer(a, i);
     }
 }
 
-/* ---- words ------------------------------------------------------------------------------------- */
+/* ---- words ---------------------------------------------------------------------------------- */
 static void put_sizes(char *buf, size_t n, int count, const int64_t *sizes)
 {
     size_t used = (size_t)snprintf(buf, n, "[");
     for (int i = 0; i < count && used < n; i++)
-        used += (size_t)snprintf(buf + used, n - used, "%s%lld", i ? ", " : "", (long long)sizes[i]);
+        used +=
+            (size_t)snprintf(buf + used, n - used, "%s%lld", i ? ", " : "", (long long)sizes[i]);
     if (used < n)
         snprintf(buf + used, n - used, "]");
 }
@@ -96,7 +112,7 @@ static void put_place(char *buf, size_t n, const replay_array *a, int64_t i)
     put_sizes(buf, n, a->ndim, place);
 }
 
-/* ---- form -------------------------------------------------------------------------------------- */
+/* ---- form ----------------------------------------------------------------------------------- */
 bool replay_same_form(const replay_array *got, const replay_array *want, char *why, size_t n)
 {
     if (got->dtype != want->dtype) {
@@ -114,7 +130,7 @@ bool replay_same_form(const replay_array *got, const replay_array *want, char *w
     return false;
 }
 
-/* ---- values ------------------------------------------------------------------------------------ */
+/* ---- values --------------------------------------------------------------------------------- */
 bool replay_near(const double got[2], const double want[2], replay_tolerance t)
 {
     bool got_nan = isnan(got[0]) || isnan(got[1]), want_nan = isnan(want[0]) || isnan(want[1]);
@@ -158,7 +174,7 @@ bool replay_same(const replay_array *got, const replay_array *want, replay_toler
     put_value(b, sizeof b, got, first);
     if (!t.exact)
         snprintf(limit, sizeof limit, "within rtol %g, atol %g", t.rtol, t.atol);
-    snprintf(why, n, "element %s: %s expected %s, got %s; %lld of %lld %s elements differ", place, a,
-             limit, b, (long long)wrong, (long long)got->numel, replay_dtype_name(got->dtype));
+    snprintf(why, n, "element %s: %s expected %s, got %s; %lld of %lld %s elements differ", place,
+             a, limit, b, (long long)wrong, (long long)got->numel, replay_dtype_name(got->dtype));
     return false;
 }

@@ -1,13 +1,13 @@
 /* replay_exact.c - second opinions: elements of a few operators' results, computed in double.
  *
- * Used only where a recorded value and ours differ, to prove which is wrong: each function computes one
- * element from the arguments by the operator's definition, and nothing else. */
+ * Used only where a recorded value and ours differ, to prove which is wrong: each function
+ * computes one element from the arguments by the operator's definition, and nothing else. */
 #include "replay_impl.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- arguments --------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------ */
 static const void *find(const replay_args *args, const char *name, tn_field_kind *kind)
 {
     for (int i = 0; i < args->n; i++)
@@ -36,19 +36,24 @@ bool replay_arg_number(const replay_args *args, const char *name, double *out)
         return false;
     const tn_scalar *s = at;
     switch (kind) {
-    case TN_FIELD_INT: *out = (double)*(const int64_t *)at; return true;
-    case TN_FIELD_FLOAT: *out = *(const double *)at; return true;
+    case TN_FIELD_INT:
+        *out = (double)*(const int64_t *)at;
+        return true;
+    case TN_FIELD_FLOAT:
+        *out = *(const double *)at;
+        return true;
     case TN_FIELD_OPT_INT:
         *out = (double)((const tn_opt_int *)at)->value;
         return ((const tn_opt_int *)at)->has;
     case TN_FIELD_SCALAR:
         *out = s->kind == TN_SCALAR_INT || s->kind == TN_SCALAR_BOOL ? (double)s->v.i : s->v.f;
         return s->kind >= TN_SCALAR_FLOAT && s->kind <= TN_SCALAR_BOOL;
-    default: return false;
+    default:
+        return false;
     }
 }
 
-/* ---- places ------------------------------------------------------------------------------------ */
+/* ---- places --------------------------------------------------------------------------------- */
 static void place_of(const replay_array *a, int64_t i, int64_t *place)
 {
     for (int d = a->ndim - 1; d >= 0; d--) {
@@ -68,9 +73,10 @@ static double broadcast_at(const replay_array *a, const int64_t *place, int n)
     return v[0];
 }
 
-/* ---- remainder --------------------------------------------------------------------------------- */
+/* ---- remainder ------------------------------------------------------------------------------ */
 /* Of the divisor's sign; exact, because fmod is. */
-bool replay_exact_remainder(const replay_args *args, const replay_array *want, int64_t i, double *out)
+bool replay_exact_remainder(const replay_args *args, const replay_array *want, int64_t i,
+                            double *out)
 {
     replay_array self, other;
     int64_t place[TN_MAX_DIMS];
@@ -84,7 +90,7 @@ bool replay_exact_remainder(const replay_args *args, const replay_array *want, i
     return isfinite(x) && isfinite(y) && y != 0;
 }
 
-/* ---- matrix products --------------------------------------------------------------------------- */
+/* ---- matrix products ------------------------------------------------------------------------ */
 typedef struct product {
     replay_array a, b, added;
     bool transposed, has_added; /* b is stored [N, K] */
@@ -96,11 +102,16 @@ static bool read_product(const replay_args *args, product *p)
     static const struct {
         const char *op, *a, *b, *added;
     } shapes[] = {
-        {"aten::matmul", "self", "other", ""},           {"aten::mm", "self", "mat2", ""},
-        {"aten::bmm", "self", "mat2", ""},               {"aten::mv", "self", "vec", ""},
-        {"aten::dot", "self", "tensor", ""},             {"aten::linear", "input", "weight", "bias"},
-        {"aten::addmm", "mat1", "mat2", "self"},         {"aten::addmv", "mat", "vec", "self"},
-        {"aten::baddbmm", "batch1", "batch2", "self"},   {"aten::__rmatmul__", "other", "self", ""},
+        {"aten::matmul", "self", "other", ""},
+        {"aten::mm", "self", "mat2", ""},
+        {"aten::bmm", "self", "mat2", ""},
+        {"aten::mv", "self", "vec", ""},
+        {"aten::dot", "self", "tensor", ""},
+        {"aten::linear", "input", "weight", "bias"},
+        {"aten::addmm", "mat1", "mat2", "self"},
+        {"aten::addmv", "mat", "vec", "self"},
+        {"aten::baddbmm", "batch1", "batch2", "self"},
+        {"aten::__rmatmul__", "other", "self", ""},
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         size_t n = strlen(shapes[i].op);
@@ -111,7 +122,8 @@ static bool read_product(const replay_args *args, product *p)
         p->alpha = p->beta = 1;
         replay_arg_number(args, "alpha", &p->alpha);
         replay_arg_number(args, "beta", &p->beta);
-        return replay_arg_tensor(args, shapes[i].a, &p->a) && replay_arg_tensor(args, shapes[i].b, &p->b);
+        return replay_arg_tensor(args, shapes[i].a, &p->a) &&
+               replay_arg_tensor(args, shapes[i].b, &p->b);
     }
     return false;
 }
@@ -136,8 +148,8 @@ bool replay_exact_product(const replay_args *args, const replay_array *want, int
 {
     product p;
     int64_t place[TN_MAX_DIMS], m = 0, n = 0;
-    if ((want->dtype != TN_F16 && want->dtype != TN_BF16) || !read_product(args, &p) || p.a.ndim == 0 ||
-        p.b.ndim == 0)
+    if ((want->dtype != TN_F16 && want->dtype != TN_BF16) || !read_product(args, &p) ||
+        p.a.ndim == 0 || p.b.ndim == 0)
         return false;
     place_of(want, i, place);
     int batch = want->ndim;

@@ -2,13 +2,14 @@
  *
  *     replay.c          the command: files in, exit status out
  *     replay_file.c     a file -> its cases
- *     replay_child.c    runs a file's cases in a child process, so that a crash is a result like another
- *     replay_call.c     one case: builds the call, makes it on the device and on meta, judges the outcome
- *     replay_value.c    JSON values -> frame fields; recorded storages -> tensors
+ *     replay_child.c    runs a file's cases in a child: a crash is a result like another
+ *     replay_call.c     one case: the call on the device and on meta, and its judgement
+ *     replay_value.c    JSON values -> frame fields
+ *     replay_tensor.c   recorded storages -> tensors
  *     replay_compare.c  a tensor against a recorded one
  *     replay_ties.c     other indices that select equal values
  *     replay_known.c    where PyTorch is known to be wrong; operators that meta cannot answer for
- *     replay_exact.c    elements of a few operators in double: the proof that a recorded value is wrong
+ *     replay_exact.c    elements of a few operators in double: proof of a wrong recording
  *     replay_report.c   rows and totals in every format */
 #ifndef TENON_TOOLS_REPLAY_IMPL_H
 #define TENON_TOOLS_REPLAY_IMPL_H
@@ -24,7 +25,7 @@
 
 enum { REPLAY_NAME = 128, REPLAY_REASON = 200, REPLAY_MESSAGE = 1500 };
 
-/* ---- files ------------------------------------------------------------------------------------- */
+/* ---- files ---------------------------------------------------------------------------------- */
 typedef struct replay_file {
     const char *path;
     st_file data;
@@ -40,7 +41,7 @@ int replay_case_number(const replay_file *f, size_t i);
 /* The case's operator by name, "aten::add.Tensor". */
 void replay_case_name(const replay_file *f, size_t i, char name[REPLAY_NAME]);
 
-/* ---- outcomes ---------------------------------------------------------------------------------- */
+/* ---- outcomes ------------------------------------------------------------------------------- */
 typedef enum replay_state {
     REPLAY_PASSED,
     REPLAY_FAILED,
@@ -72,12 +73,13 @@ void replay_set(replay_outcome *o, replay_state state, const char *reason, const
 bool replay_prepared(const replay_file *f, size_t i, replay_outcome *o);
 /* Runs one case in this process. */
 void replay_run_case(const replay_file *f, size_t i, replay_outcome *o);
-/* Runs in children the cases for which wanted[i] is set, and reports each. seconds: for one case. */
+/* Runs in children the cases for which wanted[i] is set, and reports each. seconds: for one case.
+ */
 typedef void (*replay_sink)(void *arg, const replay_outcome *o);
 bool replay_run_file(const replay_file *f, const bool *wanted, int seconds, replay_sink sink,
                      void *arg);
 
-/* ---- recorded tensors -------------------------------------------------------------------------- */
+/* ---- recorded tensors ----------------------------------------------------------------------- */
 /* Elements in host memory, the same view of a recorded and of a computed tensor. */
 typedef struct replay_array {
     tn_dtype dtype;
@@ -99,8 +101,8 @@ typedef struct replay_storage {
 /* Arguments being built. */
 typedef struct replay_build {
     const replay_file *file;
-    int n;       /* the case's number */
-    bool meta;   /* on meta instead of the device */
+    int n;     /* the case's number */
+    bool meta; /* on meta instead of the device */
     tn__arena arena;
     replay_storage *storages;
     tn_tensor **tensors; /* every tensor made, for release */
@@ -116,8 +118,17 @@ bool replay_recorded(const replay_file *f, int n, const json_t *value, replay_ar
                      st_entry *storage, replay_outcome *o);
 void replay_array_of(const tn_tensor *t, replay_array *out);
 const char *replay_dtype_name(tn_dtype dtype);
+tn_dtype replay_dtype_named(const char *name); /* TN_DTYPE_NONE: not one of ours */
 
-/* ---- comparing --------------------------------------------------------------------------------- */
+/* An argument tensor; flags are its field's. replay_scalar: false when the value is no number. */
+bool replay_fill_tensor(replay_build *b, uint32_t flags, const json_t *value, tn_tensor **at);
+bool replay_scalar(const json_t *value, tn_scalar *out);
+/* Set the outcome, and return false. */
+bool replay_malformed(replay_outcome *o, const char *what);
+bool replay_unsupported(replay_outcome *o, const char *what, const char *value);
+bool replay_out_of_memory(replay_outcome *o);
+
+/* ---- comparing ------------------------------------------------------------------------------ */
 typedef struct replay_tolerance {
     double rtol, atol;
     bool exact;
@@ -140,7 +151,7 @@ bool replay_ties(const char *name);
 bool replay_same_selection(const char *name, const replay_array *self, int64_t dim,
                            const replay_array *got, const replay_array *want);
 
-/* ---- knowledge --------------------------------------------------------------------------------- */
+/* ---- knowledge ------------------------------------------------------------------------------ */
 /* The arguments of a call in its frame. */
 typedef struct replay_args {
     const char *name;       /* "aten::add.Tensor" */
@@ -153,20 +164,23 @@ typedef struct replay_args {
 bool replay_arg_tensor(const replay_args *args, const char *name, replay_array *out);
 bool replay_arg_number(const replay_args *args, const char *name, double *out);
 
-/* A listed kind of wrong recording, or NULL. Of values: every element of `got` that differs from `want`
- * is proved right by the operator's definition, and `want` wrong. Of success: the call failed here, as
- * it should, though a result is recorded. */
+/* A listed kind of wrong recording, or NULL. Of values: every element of `got` that differs from
+ * `want` is proved right by the operator's definition, and `want` wrong. Of success: the call
+ * failed here, as it should, though a result is recorded. */
 const char *replay_wrong_value(const replay_args *args, const replay_array *got,
                                const replay_array *want, replay_tolerance t);
 const char *replay_wrong_success(const replay_args *args);
 /* Does the shape of this operator's result depend on the values of its arguments? */
 bool replay_data_dependent(const char *name, const json_t *args);
 
-/* Element i of the result `want` by definition; false when this call is none of the operator's kind. */
-bool replay_exact_remainder(const replay_args *args, const replay_array *want, int64_t i, double *out);
-bool replay_exact_product(const replay_args *args, const replay_array *want, int64_t i, double *out);
+/* Element i of the result `want` by definition; false when this call is none of the operator's
+ * kind. */
+bool replay_exact_remainder(const replay_args *args, const replay_array *want, int64_t i,
+                            double *out);
+bool replay_exact_product(const replay_args *args, const replay_array *want, int64_t i,
+                          double *out);
 
-/* ---- report ------------------------------------------------------------------------------------ */
+/* ---- report --------------------------------------------------------------------------------- */
 typedef struct replay_report replay_report;
 replay_report *replay_report_new(tool_format format, bool verbose);
 void replay_report_add(replay_report *r, const replay_file *f, const replay_outcome *o);

@@ -1,9 +1,10 @@
-/* replay_known.c - what the replay knows of the recordings: kinds of calls whose recorded result is
- * mathematically wrong, and operators whose result's shape depends on values.
+/* replay_known.c - what the replay knows of the recordings: kinds of calls whose recorded result
+ * is mathematically wrong, and operators whose result's shape depends on values.
  *
- * A kind is listed only where the recorded value contradicts the operator's definition, and a case is of
- * it only when every differing element is proved so (replay_exact.c). docs/replay.md says for each what
- * is right. To add one: the element by definition, a line in `kinds`, a paragraph there. */
+ * A kind is listed only where the recorded value contradicts the operator's definition, and a case
+ * is of it only when every differing element is proved so (replay_exact.c). docs/replay.md says
+ * for each what is right. To add one: the element by definition, a line in `kinds`, a paragraph
+ * there. */
 #include "replay_impl.h"
 
 #include <math.h>
@@ -23,16 +24,17 @@ static bool listed(const char *name, const char *const *names)
     return false;
 }
 
-/* ---- wrong values ------------------------------------------------------------------------------ */
+/* ---- wrong values --------------------------------------------------------------------------- */
 typedef struct wrong_kind {
     bool (*exact)(const replay_args *args, const replay_array *want, int64_t i, double *out);
     const char *const *ops;
     const char *reason;
 } wrong_kind;
 
-static const char *const products[] = {"aten::matmul", "aten::mm",     "aten::bmm",         "aten::mv",
-                                       "aten::dot",    "aten::linear", "aten::addmm",       "aten::addmv",
-                                       "aten::baddbmm", "aten::__rmatmul__", NULL};
+static const char *const products[] = {"aten::matmul",      "aten::mm",    "aten::bmm",
+                                       "aten::mv",          "aten::dot",   "aten::linear",
+                                       "aten::addmm",       "aten::addmv", "aten::baddbmm",
+                                       "aten::__rmatmul__", NULL};
 static const char *const remainders[] = {"aten::remainder", NULL};
 
 static const wrong_kind kinds[] = {
@@ -49,7 +51,8 @@ static bool proved(const wrong_kind *k, const replay_args *args, const replay_ar
         replay_number(want, i, b);
         if (replay_near(a, b, t))
             continue;
-        if (!k->exact(args, want, i, exact) || !replay_near(a, exact, t) || replay_near(b, exact, t))
+        if (!k->exact(args, want, i, exact) || !replay_near(a, exact, t) ||
+            replay_near(b, exact, t))
             return false;
     }
     return true;
@@ -64,7 +67,7 @@ const char *replay_wrong_value(const replay_args *args, const replay_array *got,
     return NULL;
 }
 
-/* ---- wrong success ----------------------------------------------------------------------------- */
+/* ---- wrong success -------------------------------------------------------------------------- */
 static bool fraction(const replay_args *args, const char *name)
 {
     double v;
@@ -74,22 +77,25 @@ static bool fraction(const replay_args *args, const char *name)
 /* alpha = 0.6 on integers is cut to 0, value = 3.14 to 3: the recorded result is of another sum. */
 const char *replay_wrong_success(const replay_args *args)
 {
-    static const char *const scaled[] = {"aten::addcmul", "aten::addcdiv", "aten::addmm", "aten::addmv",
-                                         "aten::addr",    "aten::baddbmm", "aten::addbmm", NULL};
+    static const char *const scaled[] = {
+        "aten::addcmul", "aten::addcdiv", "aten::addmm",  "aten::addmv",
+        "aten::addr",    "aten::baddbmm", "aten::addbmm", NULL};
     replay_array self;
-    if (listed(args->name, scaled) && replay_arg_tensor(args, "self", &self) && self.dtype <= TN_I64 &&
+    if (listed(args->name, scaled) && replay_arg_tensor(args, "self", &self) &&
+        self.dtype <= TN_I64 &&
         (fraction(args, "alpha") || fraction(args, "beta") || fraction(args, "value")))
         return "a fractional factor is cut to an integer";
     return NULL;
 }
 
-/* ---- meta -------------------------------------------------------------------------------------- */
+/* ---- meta ----------------------------------------------------------------------------------- */
 /* A bool or uint8 tensor among the indices selects as many elements as are true. */
 static bool has_mask(const json_t *indices)
 {
     size_t i;
     json_t *v;
-    json_array_foreach (indices, i, v) {
+    json_array_foreach(indices, i, v)
+    {
         const char *dtype = json_string_value(json_object_get(v, "dtype"));
         if (dtype && (strcmp(dtype, "bool") == 0 || strcmp(dtype, "uint8") == 0))
             return true;
@@ -100,12 +106,24 @@ static bool has_mask(const json_t *indices)
 bool replay_data_dependent(const char *name, const json_t *args)
 {
     static const char *const names[] = {
-        "aten::nonzero",          "aten::nonzero_numpy",  "aten::argwhere",
-        "aten::masked_select",    "aten::unique_dim",     "aten::unique_consecutive",
-        "aten::_unique",          "aten::_unique2",       "aten::unique_dim_consecutive",
-        "aten::item",             "aten::_local_scalar_dense", "aten::is_nonzero",
-        "aten::equal",            "aten::allclose",       "aten::repeat_interleave",
-        "aten::bincount",         "aten::combinations",   "aten::narrow.Tensor",
+        "aten::nonzero",
+        "aten::nonzero_numpy",
+        "aten::argwhere",
+        "aten::masked_select",
+        "aten::unique_dim",
+        "aten::unique_consecutive",
+        "aten::_unique",
+        "aten::_unique2",
+        "aten::unique_dim_consecutive",
+        "aten::item",
+        "aten::_local_scalar_dense",
+        "aten::is_nonzero",
+        "aten::equal",
+        "aten::allclose",
+        "aten::repeat_interleave",
+        "aten::bincount",
+        "aten::combinations",
+        "aten::narrow.Tensor",
         NULL,
     };
     if (listed(name, names))

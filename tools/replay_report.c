@@ -1,7 +1,8 @@
-/* replay_report.c - counts per operator, per reason, and in all; printed as text, JSON Lines or JUnit.
+/* replay_report.c - counts per operator, per reason, and in all; printed as text, JSON Lines or
+ * JUnit.
  *
- * Text and JSON print failures as they come (with --verbose every case), then one line per operator,
- * then the totals. JUnit holds one suite per operator. */
+ * Text and JSON print failures as they come (with --verbose every case), then one line per
+ * operator, then the totals. JUnit holds one suite per operator. */
 #include "replay_impl.h"
 
 #include <stdlib.h>
@@ -59,7 +60,7 @@ static counter *count_of(replay_report *r, counters *list, const char *name)
     return &list->items[list->n++];
 }
 
-/* ---- one case ---------------------------------------------------------------------------------- */
+/* ---- one case ------------------------------------------------------------------------------- */
 static const char *const state_names[REPLAY_STATES] = {"passed", "failed", "unsupported",
                                                        "wrong-upstream", "malformed"};
 static const char *const meta_names[REPLAY_METAS] = {"none", "passed", "missing", "data-dependent"};
@@ -134,7 +135,7 @@ void replay_report_broken(replay_report *r, const char *path, const char *why)
     tool_fail("%s %s", path, why);
 }
 
-/* ---- totals ------------------------------------------------------------------------------------ */
+/* ---- totals --------------------------------------------------------------------------------- */
 static int failures(const counter *c)
 {
     return c->states[REPLAY_FAILED] + c->states[REPLAY_MALFORMED];
@@ -189,8 +190,8 @@ static void put_total_text(const replay_report *r)
            r->total.metas[REPLAY_META_PASSED], r->total.metas[REPLAY_META_MISSING],
            r->total.metas[REPLAY_META_DATA]);
     printf("total: %d passed, %d failed, %d unsupported, %d wrong upstream\n",
-           r->total.states[REPLAY_PASSED], failures(&r->total),
-           r->total.states[REPLAY_UNSUPPORTED], r->total.states[REPLAY_KNOWN]);
+           r->total.states[REPLAY_PASSED], failures(&r->total), r->total.states[REPLAY_UNSUPPORTED],
+           r->total.states[REPLAY_KNOWN]);
 }
 
 static void put_reasons_json(const replay_report *r)

@@ -1,8 +1,8 @@
 /* replay_ties.c - index results of which several are right.
  *
- * Where equal values compete (sort, topk, argmax and their kin), other indices than the recorded ones
- * are accepted when each selects an equal value from self; sort, argsort and topk must also name no
- * element twice. */
+ * Where equal values compete (sort, topk, argmax and their kin), other indices than the recorded
+ * ones are accepted when each selects an equal value from self; sort, argsort and topk must also
+ * name no element twice. */
 #include "replay_impl.h"
 
 #include <math.h>
@@ -29,8 +29,9 @@ static bool listed(const char *name, const char *const *names)
 
 bool replay_ties(const char *name)
 {
-    static const char *const names[] = {"sort",      "argsort", "topk", "kthvalue", "mode",   "median",
-                                        "nanmedian", "max",     "min",  "argmax",   "argmin", NULL};
+    static const char *const names[] = {"sort", "argsort", "topk",      "kthvalue",
+                                        "mode", "median",  "nanmedian", "max",
+                                        "min",  "argmax",  "argmin",    NULL};
     return listed(name, names);
 }
 

@@ -1,8 +1,8 @@
 /* safetensors.c - opening and checking a safetensors file.
  *
- * Layout: 8 bytes little-endian length of the header, the header (a JSON object: name -> dtype, shape,
- * data_offsets; and __metadata__, an object of strings), then the data. The entries' offsets, sorted,
- * must cover the data exactly. */
+ * Layout: 8 bytes little-endian length of the header, the header (a JSON object: name -> dtype,
+ * shape, data_offsets; and __metadata__, an object of strings), then the data. The entries'
+ * offsets, sorted, must cover the data exactly. */
 #include "safetensors.h"
 
 #include <errno.h>
@@ -134,7 +134,8 @@ static bool check_entries(const st_file *f, char *why, size_t n)
     span *spans = malloc((json_object_size(f->header) + 1) * sizeof *spans);
     if (!spans)
         wrong = "out of memory";
-    json_object_foreach (f->header, name, entry) {
+    json_object_foreach(f->header, name, entry)
+    {
         if (wrong || strcmp(name, "__metadata__") == 0)
             continue;
         wrong = entry_span(f, entry, &spans[count++]);

@@ -1,7 +1,8 @@
 /* safetensors.h - reading the safetensors format: one JSON header, then raw bytes.
  *
- * A file is checked whole when it is opened (sizes, offsets, dtypes, no gap and no overlap), so that what
- * st_find gives can be read without another look. A broken file is one sentence in `why`. */
+ * A file is checked whole when it is opened (sizes, offsets, dtypes, no gap and no overlap), so
+ * that what st_find gives can be read without another look. A broken file is one sentence in
+ * `why`. */
 #ifndef TENON_TOOLS_SAFETENSORS_H
 #define TENON_TOOLS_SAFETENSORS_H
 
@@ -11,7 +12,7 @@
 #include <stdint.h>
 
 typedef struct st_file {
-    char *bytes;      /* the whole file */
+    char *bytes; /* the whole file */
     size_t n;
     json_t *header;   /* entries by name, and __metadata__ */
     const char *data; /* what the offsets count from; not aligned */

@@ -21,6 +21,9 @@ typedef struct tn__free_block {
 typedef struct tn__block_cache {
     tn__free_block *lists[TN__BLOCK_CLASSES];
     uint8_t room[TN__BLOCK_CLASSES]; /* blocks that the list still takes; 0 in a thread that has not begun */
+    /* Host tensors whose storage stayed attached, by the class of the storage: core/tensor/pairs.h. */
+    void *pairs[TN__BLOCK_SMALL_CLASSES];
+    uint8_t pair_room[TN__BLOCK_SMALL_CLASSES];
     size_t bytes;
     bool registered; /* for release at thread exit */
 } tn__block_cache;
@@ -28,6 +31,8 @@ typedef struct tn__block_cache {
 extern _Thread_local tn__block_cache tn__block_cache_tls __attribute__((tls_model("initial-exec")));
 
 void *tn__block_alloc_slow(size_t bytes);
+bool tn__block_begin_thread(tn__block_cache *c); /* false: this thread keeps nothing */
+extern void (*tn__block_trim_pairs)(tn__block_cache *c); /* set by the tensors' own file */
 void tn__block_free_slow(void *p, size_t bytes);
 
 static inline int tn__block_class(size_t bytes)

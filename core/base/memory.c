@@ -83,10 +83,19 @@ static int class_or_none(size_t bytes)
     return bytes <= (size_t)1 << TN__BLOCK_LARGEST_LOG2 ? tn__block_class(bytes) : TN__BLOCK_CLASSES;
 }
 
-static void trim_at_exit(void *cache)
+void (*tn__block_trim_pairs)(tn__block_cache *c);
+
+/* From here on the thread keeps nothing, until it begins again. */
+static void end_thread(tn__block_cache *c)
 {
     tn__block_trim();
-    memset(((tn__block_cache *)cache)->room, 0, TN__BLOCK_CLASSES);
+    memset(c->room, 0, sizeof c->room);
+    memset(c->pair_room, 0, sizeof c->pair_room);
+}
+
+static void trim_at_exit(void *cache)
+{
+    end_thread(cache);
 }
 
 static void make_exit_key(void)
@@ -96,20 +105,20 @@ static void make_exit_key(void)
 
 /* The first block that a thread gives back. While allocations are being made to fail, nothing is kept, so that every
  * allocation is one that can fail. */
-static bool begin_thread(tn__block_cache *c)
+bool tn__block_begin_thread(tn__block_cache *c)
 {
     if (c->registered || !TN_BLOCK_CACHE || atomic_load_explicit(&fail_countdown, memory_order_relaxed)) return false;
     pthread_once(&exit_once, make_exit_key);
     pthread_setspecific(exit_key, c);
     memset(c->room, CLASS_BLOCKS, sizeof c->room);
+    memset(c->pair_room, CLASS_BLOCKS, sizeof c->pair_room);
     c->registered = true;
     return true;
 }
 
 void tn__alloc_fail_at(int64_t nth)
 {
-    tn__block_trim();
-    memset(tn__block_cache_tls.room, 0, sizeof tn__block_cache_tls.room);
+    end_thread(&tn__block_cache_tls);
     tn__block_cache_tls.registered = false;
     atomic_store(&fail_countdown, nth);
 }
@@ -127,7 +136,7 @@ void *tn__block_alloc_slow(size_t bytes)
 
 void tn__block_free_slow(void *p, size_t bytes)
 {
-    if (begin_thread(&tn__block_cache_tls)) {
+    if (tn__block_begin_thread(&tn__block_cache_tls)) {
         tn__block_free(p, bytes);
         return;
     }
@@ -168,6 +177,7 @@ void tn__block_free(void *p, size_t bytes)
 void tn__block_trim(void)
 {
     tn__block_cache *c = &tn__block_cache_tls;
+    if (tn__block_trim_pairs) tn__block_trim_pairs(c);
     for (int i = 0; i < TN__BLOCK_CLASSES; i++) {
         while (c->lists[i]) {
             tn__free_block *b = c->lists[i];
@@ -185,6 +195,8 @@ static int64_t cached_blocks(const tn__block_cache *c)
     int64_t n = 0;
     for (int i = 0; i < TN__BLOCK_CLASSES; i++)
         for (const tn__free_block *b = c->lists[i]; b; b = b->next) n++;
+    for (int i = 0; i < TN__BLOCK_SMALL_CLASSES; i++)
+        if (c->pairs[i]) n += 2 * (CLASS_BLOCKS - c->pair_room[i]);
     return n;
 }
 

@@ -18,11 +18,8 @@ uint64_t tn__frame_keys(const tn_op *op, const void *frame)
         for (int64_t j = 0; j < list->len; j++)
             if (list->data[j]) keys |= list->data[j]->keys;
     }
-    if (TN__UNLIKELY(keys == 0)) {
-        tn_device d = op->device_offset ? *(const tn_device *)(f + op->device_offset) : (tn_device){TN_CPU, -1};
-        keys = tn__tensor_keys(d.type == TN_DEVICE_NONE ? (tn_device){TN_CPU, -1} : d);
-    }
-    return keys;
+    if (keys) return keys;
+    return tn__factory_keys(op->device_offset ? *(const tn_device *)(f + op->device_offset) : (tn_device){TN_CPU, 0});
 }
 
 /* Results of a failed call are never left in the frame. */
@@ -96,7 +93,7 @@ tn_status tn__kernel_missing(tn_call *call, void *frame)
         append(servers, sizeof servers, tn__plugin_name(op->kernels[key]->plugin));
         append(servers, sizeof servers, ")");
     }
-    const char *key = tn__key_name(tn__slot_of(call->keys));
+    const char *key = tn__key_name((int)tn__slot_of(call->keys));
     if (!*servers)
         return tn__fail(call, TN_ERR_NO_KERNEL, "%s has no kernel for %s, nor for any other key; load a plugin that "
                         "provides it", op->name, key);

@@ -40,22 +40,35 @@ static const char *full_schema(const tn__schema *s, const char *text)
     return full;
 }
 
+static tn_status add_tensor(tn_op *op, const tn_field *f)
+{
+    if (op->n_tensor_args == TN_MAX_OPERANDS)
+        return tn__fail(NULL, TN_ERR_SCHEMA, "%s has more than %d tensor arguments", op->name, TN_MAX_OPERANDS);
+    op->tensor_offsets[op->n_tensor_args++] = (uint16_t)f->offset;
+    return TN_OK;
+}
+
+static tn_status add_list(tn_op *op, const tn_field *f)
+{
+    int limit = sizeof op->list_offsets / sizeof *op->list_offsets;
+    if (op->n_list_args == limit) return tn__fail(NULL, TN_ERR_SCHEMA, "%s has more than %d tensor lists", op->name, limit);
+    op->list_offsets[op->n_list_args++] = (uint16_t)f->offset;
+    return TN_OK;
+}
+
+/* Where the tensors stand, required ones first, and what else a call must look at. */
 static tn_status note_tensors(tn_op *op)
 {
     const tn_field *f = op->layout->fields + op->layout->n_results;
-    int limit = sizeof op->list_offsets / sizeof *op->list_offsets;
-    for (int i = 0; i < op->layout->n_args; i++) {
-        if (f[i].kind == TN_FIELD_TENSOR) {
-            if (op->n_tensor_args == TN_MAX_OPERANDS)
-                return tn__fail(NULL, TN_ERR_SCHEMA, "%s has more than %d tensor arguments", op->name, TN_MAX_OPERANDS);
-            op->tensor_offsets[op->n_tensor_args++] = (uint16_t)f[i].offset;
-        } else if (f[i].kind == TN_FIELD_TENSORS) {
-            if (op->n_list_args == limit)
-                return tn__fail(NULL, TN_ERR_SCHEMA, "%s has more than %d tensor lists", op->name, limit);
-            op->list_offsets[op->n_list_args++] = (uint16_t)f[i].offset;
-        } else if (f[i].kind == TN_FIELD_DEVICE) {
-            op->device_offset = (uint16_t)f[i].offset;
-        }
+    int n = op->layout->n_args;
+    for (int i = 0; i < n; i++)
+        if (f[i].kind == TN_FIELD_TENSOR && !(f[i].flags & TN_FIELD_OPTIONAL)) TN__TRY(add_tensor(op, &f[i]));
+    op->n_required = op->n_tensor_args;
+    for (int i = 0; i < n; i++) {
+        if (f[i].kind == TN_FIELD_TENSOR && f[i].flags & TN_FIELD_OPTIONAL) TN__TRY(add_tensor(op, &f[i]));
+        if (f[i].kind == TN_FIELD_TENSORS) TN__TRY(add_list(op, &f[i]));
+        if (f[i].kind == TN_FIELD_DEVICE) op->device_offset = (uint16_t)f[i].offset;
+        op->checks_more |= f[i].kind == TN_FIELD_TENSORS || f[i].kind == TN_FIELD_STR;
     }
     return TN_OK;
 }

@@ -16,4 +16,10 @@ static inline uint64_t tn__tensor_keys(tn_device device)
     return (UINT64_C(1) << (device.type & 7)) | UINT64_C(1) << 8;
 }
 
+/* Of an operator without tensors: its `device` argument's, the host when none is given. */
+static inline uint64_t tn__factory_keys(tn_device device)
+{
+    return tn__tensor_keys(device.type == TN_DEVICE_NONE ? (tn_device){TN_CPU, 0} : device);
+}
+
 #endif

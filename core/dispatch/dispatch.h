@@ -50,10 +50,11 @@ typedef struct tn__slot_shape {
 } tn__slot_shape;
 extern const tn__slot_shape tn__slot_shapes[64];
 
-static inline int tn__slot_of(uint64_t keys)
+static inline size_t tn__slot_of(uint64_t keys)
 {
-    int functionality = 63 - __builtin_clzll(keys | 1);
-    int backend = 63 - __builtin_clzll((keys & TN__KEY_BACKENDS) | 1);
+    if (TN__LIKELY(keys == (TN__KEY(TN__BIT_DENSE) | TN__KEY(TN_CPU)))) return TN__SLOT_DENSE + TN_CPU;
+    unsigned functionality = 63 ^ (unsigned)__builtin_clzll(keys | 1);
+    unsigned backend = 63 ^ (unsigned)__builtin_clzll((keys & TN__KEY_BACKENDS) | 1);
     tn__slot_shape s = tn__slot_shapes[functionality];
     return s.base + (backend & s.mask);
 }
@@ -104,7 +105,9 @@ typedef struct tn__structure {
 
 struct tn_op {
     uint64_t key_mask;      /* functionalities with a kernel somewhere, and the backends */
-    uint16_t n_tensor_args; /* Tensor and Tensor? arguments */
+    uint16_t n_tensor_args; /* Tensor and Tensor? arguments, the required ones first */
+    uint16_t n_required;    /* Tensor arguments */
+    bool checks_more;       /* strings or lists that must not be NULL */
     uint16_t n_list_args;   /* Tensor[] arguments */
     uint16_t device_offset; /* of the `device` argument of an operator without tensors; 0: none */
     uint16_t frame_size;

@@ -56,7 +56,7 @@ void tn_op_frame_release(const tn_op *op, void *frame)
 }
 
 /* A required tensor that is missing never reaches a kernel. */
-static tn_status check_frame(const tn_op *op, const void *frame, const char *file, int line)
+static TN_COLD tn_status check_frame(const tn_op *op, const void *frame, const char *file, int line)
 {
     const tn_field *f = op->layout->fields + op->layout->n_results;
     tn_call call = {.op = op, .file = file, .line = line};
@@ -75,15 +75,33 @@ static tn_status check_frame(const tn_op *op, const void *frame, const char *fil
     return TN_OK;
 }
 
+static inline tn_status call_at(const tn_op *op, void *frame, const char *file, int line)
+{
+    const char *f = frame;
+    uint64_t keys = 0;
+    bool complete = !op->checks_more;
+    if (TN__UNLIKELY(((tn_frame *)frame)->size < op->frame_size))
+        return tn__dispatch(op, frame, tn__tensor_keys((tn_device){TN_CPU, 0}), file, line); /* which completes the frame */
+    for (int i = 0; i < op->n_required; i++) {
+        const tn_tensor *t = *(tn_tensor *const *)(f + op->tensor_offsets[i]);
+        if (TN__LIKELY(t != NULL))
+            keys |= t->keys;
+        else
+            complete = false;
+    }
+    if (TN__UNLIKELY(!complete)) TN__TRY(check_frame(op, frame, file, line));
+    if (keys == 0 || op->n_tensor_args > op->n_required || op->n_list_args) keys = tn__frame_keys(op, frame);
+    return tn__dispatch(op, frame, keys, file, line);
+}
+
 tn_status tn_op_call_at(const tn_op *op, void *frame, const char *file, int line)
 {
-    if (((tn_frame *)frame)->size >= op->frame_size) TN__TRY(check_frame(op, frame, file, line));
-    return tn__dispatch(op, frame, tn__frame_keys(op, frame), file, line);
+    return call_at(op, frame, file, line);
 }
 
 tn_status tn_op_call(const tn_op *op, void *frame)
 {
-    return tn_op_call_at(op, frame, NULL, 0);
+    return call_at(op, frame, NULL, 0);
 }
 
 const tn_op *tn_op_at(size_t i)

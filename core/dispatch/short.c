@@ -10,7 +10,10 @@
 
 #include "core/dispatch/pointwise.h"
 
-enum { MOST_ELEMENTS = 2048 }; /* above it, threads and pieces are worth their set-up */
+enum {
+    MOST_ELEMENTS = 2048, /* above it, threads and pieces are worth their set-up */
+    MOST_CONVERTED = 128, /* elements of an operand that is converted on the stack */
+};
 
 /* Device, dtype, number of dimensions and flags as one word: what must be equal for operands to be alike. */
 static inline uint64_t kind_of(const tn_tensor *t)
@@ -52,12 +55,58 @@ static inline bool take_numbers(const tn__structure *s, const void *frame, tn_dt
     return true;
 }
 
+/* The result of a functional call, or the tensor that an in-place or out= call gave; NULL: not for this road. */
+static inline tn_tensor *result_for(const tn_op *op, void *frame, tn_tensor *like, tn_tensor *other, tn_dtype dtype,
+                                    tn_dtype out_dtype)
+{
+    if (op->given_offset == 0) return tn__tensor_new_small_like(like, out_dtype);
+    tn_tensor *out = *(tn_tensor **)((char *)frame + op->given_offset);
+    if (!out || out_dtype != dtype || !alike(out, like) || shares_oddly(out, like) || shares_oddly(out, other)) return NULL;
+    atomic_fetch_add_explicit(&tn__impl(out)->refs, 1, memory_order_relaxed);
+    tn__mark_written(out);
+    return out;
+}
+
+/* Two operands of different dtypes and one shape: the odd ones are converted on the stack. */
+static __attribute__((noinline)) bool run_mixed(const tn_op *op, const tn__kernel *k, void *frame, tn_tensor *a, tn_tensor *b)
+{
+    const tn__structure *s = op->structure;
+    if (op->given_offset || a->ndim != b->ndim || a->numel != b->numel || (uint64_t)a->numel - 1 >= MOST_CONVERTED ||
+        a->keys != b->keys || !(a->flags & b->flags & TN_TENSOR_CONTIGUOUS) ||
+        ((a->flags | b->flags) & TN_TENSOR_WRAPPED_NUMBER))
+        return false;
+    for (int d = a->ndim - 1; d > 0; d--)
+        if (a->sizes[d] != b->sizes[d]) return false;
+    tn_dtype dtype = tn__promote(a->dtype, b->dtype);
+    tn_loop_fn loop = k->loops[dtype];
+    tn_number numbers[TN_MAX_OPERANDS];
+    if (!(s->direct & TN_DTYPE_BIT(dtype)) || !loop || !take_numbers(s, frame, dtype, numbers)) return false;
+    tn_dtype out_dtype = s->pointwise & TN_POINTWISE_BOOL ? TN_BOOL : dtype;
+    tn_tensor *out = tn__tensor_new_small_like(a, out_dtype);
+    if (!out) return false;
+    _Alignas(64) char converted[2][MOST_CONVERTED * 16];
+    int64_t size = tn__dtype_sizes[dtype];
+    char *data[] = {out->data, a->data, b->data};
+    const tn_tensor *in[] = {a, b};
+    for (int i = 0; i < 2; i++) {
+        if (in[i]->dtype == dtype) continue;
+        tn__converter(dtype, in[i]->dtype)(converted[i], size, in[i]->data, tn__dtype_sizes[in[i]->dtype], in[i]->numel);
+        data[i + 1] = converted[i];
+    }
+    const int64_t strides[] = {tn__dtype_sizes[out_dtype], size, size};
+    loop(data, strides, a->numel, numbers);
+    *(tn_tensor **)((char *)frame + sizeof(tn_frame)) = out;
+    return true;
+}
+
 /* False: nothing was done. */
 static inline bool run(const tn_op *op, const tn__kernel *k, void *frame)
 {
     const tn__structure *s = op->structure;
     tn_tensor *a = *(tn_tensor **)((char *)frame + s->tensors[0]);
     tn_tensor *b = *(tn_tensor **)((char *)frame + s->tensors[1]); /* of one input: that input again */
+    if (!s->direct) return false;
+    if (a->dtype != b->dtype) return run_mixed(op, k, frame, a, b);
     tn_dtype dtype = a->dtype;
     tn_loop_fn loop = k->loops[dtype];
     if (!(s->direct & TN_DTYPE_BIT(dtype)) || !loop || !(a->flags & TN_TENSOR_CONTIGUOUS) ||
@@ -66,16 +115,8 @@ static inline bool run(const tn_op *op, const tn__kernel *k, void *frame)
     tn_number numbers[TN_MAX_OPERANDS];
     if (!take_numbers(s, frame, dtype, numbers)) return false;
     tn_dtype out_dtype = s->pointwise & TN_POINTWISE_BOOL ? TN_BOOL : dtype;
-    tn_tensor *out;
-    if (op->given_offset == 0) {
-        out = tn__tensor_new_small_like(a, out_dtype);
-        if (TN__UNLIKELY(!out)) return false;
-    } else {
-        out = *(tn_tensor **)((char *)frame + op->given_offset);
-        if (!out || out_dtype != dtype || !alike(out, a) || shares_oddly(out, a) || shares_oddly(out, b)) return false;
-        atomic_fetch_add_explicit(&tn__impl(out)->refs, 1, memory_order_relaxed);
-        tn__mark_written(out);
-    }
+    tn_tensor *out = result_for(op, frame, a, b, dtype, out_dtype);
+    if (TN__UNLIKELY(!out)) return false;
     char *const data[] = {out->data, a->data, b->data};
     int64_t size = tn__dtype_sizes[dtype];
     const int64_t strides[] = {tn__dtype_sizes[out_dtype], size, size};

@@ -124,4 +124,5 @@ const tn_api tn__api = {
     .import_ops = import_ops,
     .extension = extension,
     .convert = convert,
+    .tensor_permuted = tn__tensor_permuted,
 };

@@ -2,7 +2,7 @@
  * storage with the data behind it. Nothing here knows of operators. */
 #include <string.h>
 
-#include "core/base/block_cache.h"
+#include "core/tensor/pairs.h"
 #include "core/dispatch/devices.h"
 #include "core/tensor/tensor_impl.h"
 
@@ -33,6 +33,7 @@ static inline __attribute__((always_inline)) tn_status new_struct(tn_call *call,
                                                                   tn_device device, tn__tensor **out)
 {
     *out = NULL;
+    if (device.type == TN_CPU || device.type == TN_META) device.index = 0; /* there is one of each */
     if (TN__UNLIKELY((uint64_t)ndim > TN_MAX_DIMS || (uint32_t)dtype >= TN_DTYPE_COUNT))
         return check_kind(call, ndim, dtype);
     tn__tensor *t = tn__small_alloc(sizeof *t);
@@ -135,26 +136,6 @@ static tn_status fill_strided(tn_call *call, tn__tensor *t, int64_t ndim, const 
 }
 
 /* ---- creation -------------------------------------------------------------------------------------- */
-tn_status tn__tensor_new(tn_call *call, int64_t ndim, const int64_t *sizes, tn_dtype dtype, tn_device device,
-                         tn_tensor **out)
-{
-    tn__tensor *t;
-    TN__TRY(new_struct(call, ndim, dtype, device, &t));
-    size_t bytes;
-    tn_status status = TN_OK;
-    if (TN__UNLIKELY(!fill_contiguous(t, ndim, sizes, &bytes)))
-        status = bad_sizes(call, ndim, sizes, dtype);
-    else
-        status = tn__storage_new(call, bytes, device, &t->storage);
-    if (TN__UNLIKELY(status != TN_OK)) {
-        free_struct(t);
-        return status;
-    }
-    t->pub.data = t->storage->data;
-    *out = &t->pub;
-    return TN_OK;
-}
-
 tn_status tn__tensor_new_like(tn_call *call, const tn_tensor *like, tn_dtype dtype, tn_tensor **out)
 {
     int64_t ndim = like->ndim, bytes;
@@ -179,45 +160,79 @@ tn_status tn__tensor_new_like(tn_call *call, const tn_tensor *like, tn_dtype dty
     return TN_OK;
 }
 
-/* Written out field by field: a call on one element spends most of its time here. */
+/* What a pair does not keep. The offset and the data pointer may have been moved in place, the version says how often the
+ * former tensor was written. */
+static inline void dress(tn__tensor *t, int64_t numel, tn_dtype dtype, int64_t ndim)
+{
+    atomic_store_explicit(&t->storage->version, 0, memory_order_relaxed);
+    t->offset = 0;
+    t->pub.data = t->storage->data;
+    t->pub.numel = numel;
+    t->pub.keys = tn__tensor_keys((tn_device){TN_CPU, 0});
+    t->pub.device = (tn_device){TN_CPU, 0};
+    t->pub.dtype = (uint8_t)dtype;
+    t->pub.ndim = (uint8_t)ndim;
+    t->pub.flags = TN_TENSOR_CONTIGUOUS | TN_TENSOR_DENSE;
+}
+
 tn_tensor *tn__tensor_new_small_like(const tn_tensor *like, tn_dtype dtype)
 {
     size_t bytes = (size_t)like->numel * tn__dtype_sizes[dtype];
     int64_t ndim = like->ndim;
-    if (ndim > TN__INLINE_DIMS || bytes > TN__STORAGE_SMALL) return NULL;
-    tn__tensor *t = tn__small_alloc(sizeof *t);
+    if (ndim > TN__INLINE_DIMS || bytes - 1 >= TN__STORAGE_SMALL) return NULL;
+    tn__tensor *t = tn__pair_take(bytes);
     if (TN__UNLIKELY(!t)) return NULL;
-    tn__storage *s = tn__small_alloc(TN__STORAGE_HEADER + bytes);
-    if (TN__UNLIKELY(!s)) {
-        tn__small_free(t, sizeof *t);
-        return NULL;
-    }
-    atomic_init(&s->refs, 1);
-    atomic_init(&s->version, 0);
-    s->device = like->device;
-    s->data = (char *)s + TN__STORAGE_HEADER;
-    s->bytes = bytes;
-    s->release = NULL;
-    t->pub.data = s->data;
-    t->pub.sizes = t->inline_dims;
-    t->pub.strides = t->inline_dims + TN__INLINE_DIMS;
-    t->pub.numel = like->numel;
-    t->pub.keys = tn__tensor_keys(like->device);
-    t->pub.device = like->device;
-    t->pub.dtype = (uint8_t)dtype;
-    t->pub.ndim = (uint8_t)ndim;
-    t->pub.flags = TN_TENSOR_CONTIGUOUS | TN_TENSOR_DENSE;
-    atomic_init(&t->refs, 1);
-    t->dims_capacity = TN__INLINE_DIMS;
-    t->storage = s;
-    t->offset = 0;
-    t->autograd = NULL;
-    t->dims = t->inline_dims;
+    dress(t, like->numel, dtype, ndim);
     for (int64_t i = 0; i < ndim; i++) {
         t->inline_dims[i] = like->sizes[i];
         t->inline_dims[TN__INLINE_DIMS + i] = like->strides[i];
     }
     return &t->pub;
+}
+
+/* A small row-major host tensor; false when it is none of that, or something is wrong with it. */
+static inline bool new_small(int64_t ndim, const int64_t *sizes, tn_dtype dtype, tn_tensor **out)
+{
+    int64_t strides[TN__INLINE_DIMS], count = 1;
+    if ((uint64_t)ndim > TN__INLINE_DIMS || (uint32_t)dtype >= TN_DTYPE_COUNT) return false;
+    for (int64_t i = ndim - 1; i >= 0; i--) {
+        strides[i] = count;
+        if ((uint64_t)sizes[i] - 1 >= TN__STORAGE_SMALL) return false;
+        count *= sizes[i]; /* at most 2^13 a step, and checked before the next */
+        if (count > TN__STORAGE_SMALL) return false;
+    }
+    size_t bytes = (size_t)count * tn__dtype_sizes[dtype];
+    if (bytes > TN__STORAGE_SMALL) return false;
+    tn__tensor *t = tn__pair_take(bytes);
+    if (TN__UNLIKELY(!t)) return false;
+    dress(t, count, dtype, ndim);
+    for (int64_t i = 0; i < ndim; i++) {
+        t->inline_dims[i] = sizes[i];
+        t->inline_dims[TN__INLINE_DIMS + i] = strides[i];
+    }
+    *out = &t->pub;
+    return true;
+}
+
+tn_status tn__tensor_new(tn_call *call, int64_t ndim, const int64_t *sizes, tn_dtype dtype, tn_device device,
+                         tn_tensor **out)
+{
+    if (TN__LIKELY(device.type == TN_CPU) && new_small(ndim, sizes, dtype, out)) return TN_OK;
+    tn__tensor *t;
+    TN__TRY(new_struct(call, ndim, dtype, device, &t));
+    size_t bytes;
+    tn_status status = TN_OK;
+    if (TN__UNLIKELY(!fill_contiguous(t, ndim, sizes, &bytes)))
+        status = bad_sizes(call, ndim, sizes, dtype);
+    else
+        status = tn__storage_new(call, bytes, device, &t->storage);
+    if (TN__UNLIKELY(status != TN_OK)) {
+        free_struct(t);
+        return status;
+    }
+    t->pub.data = t->storage->data;
+    *out = &t->pub;
+    return TN_OK;
 }
 
 /* The bytes that a strided geometry needs, counted from the storage's begin. */
@@ -364,6 +379,46 @@ tn_status tn__tensor_view(tn_call *call, tn_tensor *base, int64_t ndim, const in
     return TN_OK;
 }
 
+/* A permutation of dimensions keeps the count, the span and the density; only row-major order must be looked at. */
+tn_status tn__tensor_permuted(tn_call *call, tn_tensor *base, const uint8_t *dims, tn_tensor **out)
+{
+    tn__tensor *b = tn__impl(base), *t;
+    int64_t ndim = base->ndim;
+    if (TN__UNLIKELY(ndim > TN__INLINE_DIMS)) {
+        int64_t sizes[TN_MAX_DIMS], strides[TN_MAX_DIMS];
+        for (int64_t d = 0; d < ndim; d++) {
+            sizes[d] = base->sizes[dims[d]];
+            strides[d] = base->strides[dims[d]];
+        }
+        return view_with_care(call, base, ndim, sizes, strides, b->offset, base->dtype, out);
+    }
+    t = tn__small_alloc(sizeof *t);
+    if (TN__UNLIKELY(!t)) return tn__fail_memory(call, sizeof *t);
+    int64_t expected = 1;
+    bool row_major = true;
+    for (int64_t d = ndim - 1; d >= 0; d--) {
+        int64_t n = base->sizes[dims[d]], step = base->strides[dims[d]];
+        t->inline_dims[d] = n;
+        t->inline_dims[TN__INLINE_DIMS + d] = step;
+        row_major &= n == 1 || step == expected;
+        expected *= n; /* divides the count of elements, or is 0 */
+    }
+    t->pub = *base;
+    t->pub.keys = tn__tensor_keys(base->device);
+    t->pub.sizes = t->inline_dims;
+    t->pub.strides = t->inline_dims + TN__INLINE_DIMS;
+    t->pub.flags = row_major || base->numel == 0 ? TN_TENSOR_CONTIGUOUS | TN_TENSOR_DENSE : base->flags & TN_TENSOR_DENSE;
+    t->dims = t->inline_dims;
+    t->dims_capacity = TN__INLINE_DIMS;
+    t->offset = b->offset;
+    t->autograd = NULL;
+    t->storage = b->storage;
+    atomic_init(&t->refs, 1);
+    atomic_fetch_add_explicit(&b->storage->refs, 1, memory_order_relaxed);
+    *out = &t->pub;
+    return TN_OK;
+}
+
 tn_status tn__tensor_set_geometry(tn_call *call, tn_tensor *t, int64_t ndim, const int64_t *sizes,
                                   const int64_t *strides, int64_t offset)
 {
@@ -423,6 +478,10 @@ void tn__tensor_release(tn_tensor *t)
     if (atomic_load_explicit(&self->refs, memory_order_acquire) != 1 &&
         atomic_fetch_sub_explicit(&self->refs, 1, memory_order_acq_rel) != 1)
         return;
+    if (TN__LIKELY(tn__pair_keep(self))) {
+        atomic_store_explicit(&self->refs, 1, memory_order_relaxed);
+        return;
+    }
     tn__storage_release(self->storage);
     free_struct(self);
 }

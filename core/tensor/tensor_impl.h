@@ -55,6 +55,8 @@ tn_status tn__tensor_new_strided(tn_call *call, int64_t ndim, const int64_t *siz
                                  tn_dtype dtype, tn_device device, tn_tensor **out);
 tn_status tn__tensor_view(tn_call *call, tn_tensor *base, int64_t ndim, const int64_t *sizes,
                           const int64_t *strides, int64_t offset, tn_dtype dtype, tn_tensor **out);
+/* A view with dimension d of the result being dims[d] of base: a permutation of 0 .. ndim-1, which the caller has checked. */
+tn_status tn__tensor_permuted(tn_call *call, tn_tensor *base, const uint8_t *dims, tn_tensor **out);
 tn_status tn__tensor_resize(tn_call *call, tn_tensor *t, int64_t ndim, const int64_t *sizes);
 tn_status tn__tensor_set_geometry(tn_call *call, tn_tensor *t, int64_t ndim, const int64_t *sizes,
                                   const int64_t *strides, int64_t offset);

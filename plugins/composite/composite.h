@@ -136,6 +136,9 @@ static inline tn_status composite_wrap_dim(tn_call *call, const char *name, int6
 /* A list of `len` sizes fits in the arrays of TN_MAX_DIMS. */
 tn_status composite_check_rank(tn_call *call, int64_t len);
 
+/* Every element of a Tensor[] is there. */
+tn_status composite_check_list(tn_call *call, const char *name, tn_tensors list);
+
 /* Row-major strides and the element count; an error for a negative size and for an overflow. */
 tn_status composite_row_major(tn_call *call, tn_ints size, int64_t *strides, int64_t *numel);
 

@@ -81,6 +81,16 @@ tn_status composite_check_rank(tn_call *call, int64_t len)
                     TN_MAX_DIMS, len);
 }
 
+tn_status composite_check_list(tn_call *call, const char *name, tn_tensors list)
+{
+    for (int64_t i = 0; i < list.len; i++) {
+        if (!list.data[i])
+            return tn->fail(call, TN_ERR_ARGUMENT,
+                            "%s[%" PRId64 "] is missing: a tensor is required", name, i);
+    }
+    return TN_OK;
+}
+
 tn_status composite_row_major(tn_call *call, tn_ints size, int64_t *strides, int64_t *numel)
 {
     char text[COMPOSITE_SHAPE_CHARS];

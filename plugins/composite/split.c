@@ -153,6 +153,7 @@ static tn_status broadcast_tensors(tn_call *call, struct tn_broadcast_tensors_ar
 {
     int64_t sizes[TN_MAX_DIMS], ndim = 0;
     tn_tensors list;
+    TN_TRY(composite_check_list(call, "tensors", a->tensors));
     for (int64_t i = 0; i < a->tensors.len; i++)
         TN_TRY(composite_broadcast(call, composite_sizes(a->tensors.data[i]), sizes, &ndim));
     TN_TRY(tn->tensors_new(call, a->tensors.len > 0 ? a->tensors.len : 0, &list));

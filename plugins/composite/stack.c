@@ -19,6 +19,7 @@ static tn_status check(tn_call *call, tn_tensors tensors, int64_t dim, int64_t *
     if (tensors.len <= 0)
         return tn->fail(call, TN_ERR_ARGUMENT, "tensors: expected one tensor or more, got none");
     const tn_tensor *first = tensors.data[0];
+    TN_TRY(composite_check_list(call, "tensors", tensors));
     TN_TRY(composite_wrap_dim(call, "dim", dim, first->ndim + 1, d));
     for (int64_t i = 1; i < tensors.len; i++) {
         const tn_tensor *t = tensors.data[i];

@@ -17,29 +17,19 @@ static tn_status detach(tn_call *call, struct tn_detach_args *a)
 }
 
 /* ---- order of dimensions --------------------------------------------------------------------- */
-static tn_status transposed_any(tn_call *call, tn_tensor *self, int64_t dim0, int64_t dim1,
-                                tn_tensor **out)
-{
-    composite_geometry g;
-    int64_t d0, d1;
-    TN_TRY(composite_wrap_dim(call, "dim0", dim0, self->ndim, &d0));
-    TN_TRY(composite_wrap_dim(call, "dim1", dim1, self->ndim, &d1));
-    composite_geometry_of(self, &g);
-    composite_geometry_swap(self, d0, d1, &g);
-    return composite_view_of(call, self, &g, out);
-}
-
-/* A matrix, the usual case, goes first: there the parity of a dim says which one it is. */
+/* On the way of every matrix product: the core copies the geometry, permuted, without checks. */
 static tn_status transposed(tn_call *call, tn_tensor *self, int64_t dim0, int64_t dim1,
                             tn_tensor **out)
 {
-    if (self->ndim != 2 || (uint64_t)dim0 + 2 > 3 || (uint64_t)dim1 + 2 > 3)
-        return transposed_any(call, self, dim0, dim1, out);
-    int first = (dim0 ^ dim1) & 1;
-    int64_t sizes[] = {self->sizes[first], self->sizes[!first]};
-    int64_t strides[] = {self->strides[first], self->strides[!first]};
-    return tn->tensor_view(call, self, 2, sizes, strides, tn->tensor_offset(self), self->dtype,
-                           out);
+    int64_t d0, d1, ndim = self->ndim;
+    uint8_t dims[TN_MAX_DIMS];
+    TN_TRY(composite_wrap_dim(call, "dim0", dim0, ndim, &d0));
+    TN_TRY(composite_wrap_dim(call, "dim1", dim1, ndim, &d1));
+    for (int64_t d = 0; d < ndim; d++)
+        dims[d] = (uint8_t)d;
+    dims[d0] = (uint8_t)d1;
+    dims[d1] = (uint8_t)d0;
+    return tn->tensor_permuted(call, self, dims, out);
 }
 
 static tn_status transpose(tn_call *call, struct tn_transpose_int_args *a)

@@ -196,23 +196,14 @@ static tn_status all_dim(tn_call *call, struct tn_all_dim_args *a)
 }
 
 static const tn_kernel_decl kernels[] = {
-    TN_KERNEL(sum, "CPU", sum),
-    TN_KERNEL(sum_dim_IntList, "CPU", sum_dim),
-    TN_KERNEL(prod, "CPU", prod),
-    TN_KERNEL(prod_dim_int, "CPU", prod_dim),
-    TN_KERNEL(mean, "CPU", mean),
-    TN_KERNEL(mean_dim, "CPU", mean_dim),
-    TN_KERNEL(amax, "CPU", amax),
-    TN_KERNEL(amin, "CPU", amin),
-    TN_KERNEL(max, "CPU", max),
-    TN_KERNEL(min, "CPU", min),
-    TN_KERNEL(max_dim, "CPU", max_dim),
-    TN_KERNEL(min_dim, "CPU", min_dim),
-    TN_KERNEL(argmax, "CPU", argmax),
-    TN_KERNEL(argmin, "CPU", argmin),
-    TN_KERNEL(any, "CPU", any),
-    TN_KERNEL(any_dim, "CPU", any_dim),
-    TN_KERNEL(all, "CPU", all),
-    TN_KERNEL(all_dim, "CPU", all_dim),
+    TN_KERNEL(sum, "CPU", sum),         TN_KERNEL(sum_dim_IntList, "CPU", sum_dim),
+    TN_KERNEL(prod, "CPU", prod),       TN_KERNEL(prod_dim_int, "CPU", prod_dim),
+    TN_KERNEL(mean, "CPU", mean),       TN_KERNEL(mean_dim, "CPU", mean_dim),
+    TN_KERNEL(amax, "CPU", amax),       TN_KERNEL(amin, "CPU", amin),
+    TN_KERNEL(max, "CPU", max),         TN_KERNEL(min, "CPU", min),
+    TN_KERNEL(max_dim, "CPU", max_dim), TN_KERNEL(min_dim, "CPU", min_dim),
+    TN_KERNEL(argmax, "CPU", argmax),   TN_KERNEL(argmin, "CPU", argmin),
+    TN_KERNEL(any, "CPU", any),         TN_KERNEL(any_dim, "CPU", any_dim),
+    TN_KERNEL(all, "CPU", all),         TN_KERNEL(all_dim, "CPU", all_dim),
 };
 const cpu_kernels cpu_reduce = {kernels, TN_COUNT(kernels)};

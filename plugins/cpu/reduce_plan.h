@@ -13,7 +13,7 @@ typedef struct reduce_plan {
     const char *in;
     int64_t outputs, reduced; /* how many results; how many elements make one */
     int32_t n_kept, n_reduced;
-    bool by_columns;          /* neighbouring results at once, rather than one result after another */
+    bool by_columns; /* neighbouring results at once, rather than one result after another */
     int64_t kept_sizes[TN_MAX_DIMS], kept_in[TN_MAX_DIMS];
     int64_t kept_out[2][TN_MAX_DIMS];
     int64_t reduced_sizes[TN_MAX_DIMS], reduced_in[TN_MAX_DIMS];

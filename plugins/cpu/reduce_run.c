@@ -17,14 +17,14 @@
 #include "reduce_plan.h"
 
 enum {
-    BLOCK = 1024,       /* elements that are gathered and converted at once; columns of a tile */
-    FOLD = 512,         /* columns up to which rows are folded into a wide one */
-    TILE_ROWS = 256,    /* results of a tile by rows */
-    CHUNK = 32768,      /* elements of a chunk by rows */
-    CHUNK_ROWS = 128,   /* rows of a chunk by columns, at least */
+    BLOCK = 1024,     /* elements that are gathered and converted at once; columns of a tile */
+    FOLD = 512,       /* columns up to which rows are folded into a wide one */
+    TILE_ROWS = 256,  /* results of a tile by rows */
+    CHUNK = 32768,    /* elements of a chunk by rows */
+    CHUNK_ROWS = 128, /* rows of a chunk by columns, at least */
     CHUNK_AREA = 131072,
-    TASK = 32768,       /* elements below which no other thread is worth waking */
-    ELEMENT = 16,       /* bytes of the largest one */
+    TASK = 32768, /* elements below which no other thread is worth waking */
+    ELEMENT = 16, /* bytes of the largest one */
 };
 
 typedef struct job {

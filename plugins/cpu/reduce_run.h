@@ -9,7 +9,7 @@ typedef struct reduce_request {
     bool mean;     /* divide the sum by how many there are */
     tn_dtype cast; /* elements become this first */
     const tn_tensor *self;
-    tn_ints dims; /* what goes; empty: everything */
+    tn_ints dims;             /* what goes; empty: everything */
     tn_tensor *value, *index; /* where the answer goes; NULL where nobody asked */
 } reduce_request;
 

@@ -15,8 +15,10 @@ enum {
     PIECES = 64,        /* of the work: each has a buffer */
     BUFFERED = 1 << 22, /* elements in all the buffers, but for rows longer than that */
     PIECE = 8192,       /* elements below which no other thread is worth waking */
-    TOGETHER = 32,      /* rows in a buffer, when they are neighbours in memory */
-    PAD = 16,           /* elements between them, lest they fall on the same cache lines */
+    TOGETHER = 64,      /* rows in a buffer, when they are neighbours in memory; */
+    TILE = 1 << 18,     /* fewer where they have more elements than this together */
+    AHEAD = 8,
+    PAD = 16, /* elements between them, lest they fall on the same cache lines */
 };
 
 typedef struct job {
@@ -39,6 +41,16 @@ typedef struct grid {
     int64_t row, element;
 } grid;
 
+/* Asks for the cache lines of an element of each row, AHEAD elements on: neighbouring elements may
+ * lie on different pages, where the processor does not look ahead by itself. */
+static void prefetch(const job *j, grid g, int64_t i, int64_t rows)
+{
+    if (i + AHEAD >= j->n)
+        return;
+    for (int64_t at = 0; at < rows * g.row; at += 64)
+        __builtin_prefetch(g.p + (i + AHEAD) * g.element + at);
+}
+
 /* Along the rows, or across them where they are several; the dtypes exist, so it cannot fail. */
 static void move(const job *j, grid to, grid from, int64_t rows)
 {
@@ -46,9 +58,11 @@ static void move(const job *j, grid to, grid from, int64_t rows)
         tn->convert(j->call, to.p, to.dtype, to.element, from.p, from.dtype, from.element, j->n);
         return;
     }
-    for (int64_t i = 0; i < j->n; i++)
+    for (int64_t i = 0; i < j->n; i++) {
+        prefetch(j, to.row < to.element ? to : from, i, rows);
         tn->convert(j->call, to.p + i * to.element, to.dtype, to.row, from.p + i * from.element,
                     from.dtype, from.row, rows);
+    }
 }
 
 static void run_rows(const job *j, grid in, grid out, char *buffer, int64_t rows)
@@ -102,7 +116,8 @@ static int64_t cut(job *j)
 {
     int64_t rows = j->plan.outputs, pieces = smaller(PIECES, rows * j->n / PIECE);
     bool neighbours = j->plan.kept_in[0] < j->in_stride && j->plan.kept_sizes[0] > 1;
-    j->together = j->direct || !neighbours ? 1 : smaller(TOGETHER, BUFFERED / PIECES / j->n + 1);
+    j->together = j->direct || !neighbours ? 1 : smaller(TOGETHER, TILE / j->n);
+    j->together = j->together < 1 ? 1 : j->together;
     j->row_bytes = (j->n + PAD) * j->bytes;
     j->buffer_bytes = j->together * j->row_bytes;
     if (!j->direct)

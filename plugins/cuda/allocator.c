@@ -156,7 +156,7 @@ tn_status cuda_alloc(tn_device device, size_t bytes, void **out)
     if (bytes > (size_t)1 << 47)
         return tn->fail(NULL, TN_ERR_MEMORY, "out of device memory: %zu bytes were asked for", bytes);
     pthread_mutex_lock(&lock);
-    tn_status status = alloc_locked(&pools[cuda_index(device)], cuda_index(device), bytes, out);
+    tn_status status = alloc_locked(&pools[cuda_ordinal(device)], cuda_ordinal(device), bytes, out);
     pthread_mutex_unlock(&lock);
     return status;
 }
@@ -164,7 +164,7 @@ tn_status cuda_alloc(tn_device device, size_t bytes, void **out)
 /* Without memory for the note of it, the block goes back to CUDA. */
 void cuda_free(tn_device device, void *data, size_t bytes)
 {
-    pool *p = &pools[cuda_index(device)];
+    pool *p = &pools[cuda_ordinal(device)];
     size_t rounded;
     int class = class_of(bytes, &rounded);
     block *b = malloc(sizeof *b);
@@ -173,7 +173,7 @@ void cuda_free(tn_device device, void *data, size_t bytes)
         block **list = n_streams || streams_lost ? &p->waiting[class] : &p->ready[class];
         *b = (block){*list, data, ticket};
         *list = b;
-    } else if (cuda.SetDevice(cuda_index(device)) == cudaSuccess && cuda.Free(data) == cudaSuccess) {
+    } else if (cuda.SetDevice(cuda_ordinal(device)) == cudaSuccess && cuda.Free(data) == cudaSuccess) {
         p->held -= rounded;
     }
     pthread_mutex_unlock(&lock);

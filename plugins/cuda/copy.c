@@ -57,7 +57,7 @@ static tn_status upload(tn_call *call, tn_tensor *dst, const tn_tensor *src, boo
     size_t bytes = (size_t)src->numel * tn->dtype_size(src->dtype);
     cudaStream_t stream = cuda_stream(call);
     TN_TRY(cuda_check(call, cuda.MemcpyAsync(dst->data, src->data, bytes, cudaMemcpyHostToDevice, stream), "copying to the device"));
-    if (stream) cuda_note_stream(stream, cuda_index(dst->device));
+    if (stream) cuda_note_stream(stream, cuda_ordinal(dst->device));
     if (non_blocking || !is_pinned(src->data)) return TN_OK;
     return cuda_wait(call, dst->device, stream);
 }
@@ -144,7 +144,7 @@ static tn_status copy_(tn_call *call, struct tn_copy__args *a)
         TN_TRY(to_device(call, dst, src, a->non_blocking));
     else if (to_the_host)
         TN_TRY(to_host(call, dst, src, a->non_blocking));
-    else if (cuda_index(src->device) != cuda_index(dst->device))
+    else if (cuda_ordinal(src->device) != cuda_ordinal(dst->device))
         TN_TRY(across(call, dst, src));
     else
         TN_TRY(cuda_copy_tensor(call, dst, src));
@@ -182,7 +182,7 @@ static tn_status clear(tn_call *call, tn_tensor *self)
     size_t bytes = (size_t)self->numel * tn->dtype_size(self->dtype);
     cudaStream_t stream = cuda_stream(call);
     TN_TRY(cuda_check(call, cuda.MemsetAsync(self->data, 0, bytes, stream), "clearing memory"));
-    if (stream) cuda_note_stream(stream, cuda_index(self->device));
+    if (stream) cuda_note_stream(stream, cuda_ordinal(self->device));
     return TN_OK;
 }
 

@@ -48,7 +48,7 @@ tn_status cuda_enter(tn_call *call, tn_device device);
 /* TN_OK, or the failure with CUDA's own text; out of memory keeps its own status. */
 tn_status cuda_check(tn_call *call, cudaError_t error, const char *doing);
 
-static inline int cuda_index(tn_device device)
+static inline int cuda_ordinal(tn_device device)
 {
     return device.index < 0 ? 0 : device.index;
 }

@@ -23,7 +23,7 @@ static tn_status new_record(tn_call *call, int device)
 
 tn_status cuda_fault_record(tn_call *call, tn_device device, cuda_fault **out)
 {
-    int i = cuda_index(device);
+    int i = cuda_ordinal(device);
     tn_status status = TN_OK;
     pthread_mutex_lock(&lock);
     if (!records[i]) status = new_record(call, i);
@@ -54,7 +54,7 @@ static tn_status take_fault(tn_call *call, int device, cudaStream_t stream)
 
 tn_status cuda_wait(tn_call *call, tn_device device, cudaStream_t stream)
 {
-    if (records[cuda_index(device)]) return take_fault(call, cuda_index(device), stream);
+    if (records[cuda_ordinal(device)]) return take_fault(call, cuda_ordinal(device), stream);
     return cuda_check(call, cuda.StreamSynchronize(stream), "waiting for the device");
 }
 

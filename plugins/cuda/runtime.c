@@ -179,10 +179,10 @@ tn_status cuda_enter(tn_call *call, tn_device device)
 {
     int n = cuda_device_count();
     if (n == 0) return tn->fail(call, TN_ERR_DEVICE, "no CUDA device: %s", cuda_no_device_reason());
-    if (cuda_index(device) >= n)
+    if (cuda_ordinal(device) >= n)
         return tn->fail(call, TN_ERR_DEVICE, "no CUDA device cuda:%d: this machine has %d, the last is cuda:%d", device.index, n,
                         n - 1);
-    current = cuda_index(device);
+    current = cuda_ordinal(device);
     return cuda_check(call, cuda.SetDevice(current), "choosing the device");
 }
 

@@ -9,7 +9,7 @@ Test(indexing, BB_idx_08)
 {
     tn_tensor *a = tn_zeros(TN_INTS(0)), *b = tn_zeros(TN_INTS(0)), *square = tn_ones(TN_INTS(2, 2));
     CASE_FAILS(tn_cat(TN_TENSORS(a, b), .dim = 5), "5");
-    CASE_FAILS(tn_stack(((tn_tensors){NULL, 0}), .dim = 0), "non-empty");
+    CASE_FAILS(tn_stack(((tn_tensors){NULL, 0}), .dim = 0), "tensors");
     CASE_FAILS(tn_stack(TN_TENSORS(a, b), .dim = 3), "3");
     CASE_FAILS(tn_cat(TN_TENSORS(square, square), .dim = -3), "-3");
     CASE_FAILS(tn_squeeze_dim(tn_ones(TN_INTS(1)), 4), "4");

@@ -1,5 +1,5 @@
-/* reduction.c - the case bank's reductions (BB-red-*), through the public calls. Each test holds what the case
- * expects of sum, mean, prod, amax, amin, any, all, softmax and log_softmax. */
+/* reduction.c - the case bank's reductions (BB-red-*), through the public calls. Each test holds
+ * what the case expects of sum, mean, prod, amax, amin, any, all, softmax and log_softmax. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -78,12 +78,15 @@ static void expect_shape(const tn_tensor *t, tn_ints want, const char *what)
         cr_assert_eq(t->sizes[d], want.data[d], "%s", what);
 }
 
-/* The rule is PyTorch's: an empty list reduces everything, for every operator, keepdim and out= alike. */
+/* The rule is PyTorch's: an empty list reduces everything, for every operator, keepdim and out=
+ * alike. */
 Test(cases_reduction, BB_red_01)
 {
     const float values[] = {1, 2, 3, 4};
     tn_tensor *x = tensor(TN_F32, TN_INTS(2, 2), values, 4);
-    tn_tensor *out = tensor(TN_F32, (tn_ints){NULL, 0}, values, 4);
+    tn_tensor *out = tensor(TN_F32, no_dims, values, 4), *meta;
+    tn_device device = {TN_META, 0};
+    cr_assert_eq(tn_tensor_new(2, x->sizes, TN_F32, device, &meta), TN_OK);
     TN_SCOPE {
         expect_all(tn_sum_dim_IntList(x, no_dims), 10, "sum");
         expect_all(tn_mean_dim(x, no_dims), 2.5, "mean");
@@ -97,6 +100,8 @@ Test(cases_reduction, BB_red_01)
         expect_shape(tn_mean_dim(x, no_dims, .keepdim = true), ones, "mean keepdim");
         expect_shape(tn_amax(x, .dim = no_dims, .keepdim = true), ones, "amax keepdim");
         expect_shape(tn_amin(x, .dim = no_dims, .keepdim = true), ones, "amin keepdim");
+        expect_shape(tn_sum_dim_IntList(meta, no_dims), no_dims, "sum on meta");
+        expect_shape(tn_amax(meta, .dim = no_dims, .keepdim = true), ones, "amax on meta");
         expect_all(tn_sum_IntList_out(x, no_dims, out), 10, "sum.out");
         expect_all(tn_mean_out(x, no_dims, out), 2.5, "mean.out");
         expect_all(tn_amax_out(x, out, .dim = no_dims), 4, "amax.out");
@@ -104,6 +109,7 @@ Test(cases_reduction, BB_red_01)
     }
     tn_release(x);
     tn_release(out);
+    tn_release(meta);
 }
 
 Test(cases_reduction, BB_red_04)
@@ -133,7 +139,8 @@ Test(cases_reduction, BB_red_05)
     tn_tensor *tall = tensor(TN_BF16, TN_INTS(4096, 2), &one, 1);
     tn_tensor *flat = tensor(TN_BF16, TN_INTS(2, 4096), &one, 1);
     tn_tensor *row = tensor(TN_BF16, TN_INTS(1000), &one, 1);
-    tn_tensor *every_other = view(tensor(TN_F16, TN_INTS(8192), &one, 1), TN_INTS(4096), TN_INTS(2));
+    tn_tensor *every_other =
+        view(tensor(TN_F16, TN_INTS(8192), &one, 1), TN_INTS(4096), TN_INTS(2));
     tn_tensor *zeros = tensor(TN_BF16, TN_INTS(512), &zero, 1);
     TN_SCOPE {
         expect_all(tn_sum_dim_IntList(tall, TN_INTS(0)), 4096, "tall");
@@ -155,7 +162,8 @@ static void large_sums(int threads)
     const int64_t n = 20000000;
     cr_assert_eq(tn_set_num_threads(threads), TN_OK);
     tn_tensor *columns = tensor(TN_F32, TN_INTS(n, 3), &one, 1);
-    tn_tensor *transposed = view(tensor(TN_F32, TN_INTS(3, n), &one, 1), TN_INTS(n, 3), TN_INTS(1, n));
+    tn_tensor *transposed =
+        view(tensor(TN_F32, TN_INTS(3, n), &one, 1), TN_INTS(n, 3), TN_INTS(1, n));
     tn_tensor *tenths = tensor(TN_F32, TN_INTS(1392640), &tenth, 1);
     TN_SCOPE {
         tn_tensor *row;
@@ -183,7 +191,8 @@ Test(cases_reduction, BB_red_06)
 /* What it says of softmax and log_softmax; logsumexp and logaddexp are no operators yet. */
 Test(cases_reduction, BB_red_13)
 {
-    const float values[] = {-INFINITY, -INFINITY, -INFINITY, 0, 0, -INFINITY}, pair[] = {0, INFINITY};
+    const float values[] = {-INFINITY, -INFINITY, -INFINITY, 0, 0, -INFINITY},
+                pair[] = {0, INFINITY};
     tn_tensor *x = tensor(TN_F32, TN_INTS(2, 3), values, 6);
     tn_tensor *inf = tensor(TN_F32, TN_INTS(2), pair, 2);
     TN_SCOPE {

@@ -54,6 +54,8 @@ static bool inplace_is_legal(const oi_row *row, const oi_sample *s, const oi_arr
     const oi_arg *self = &s->args[0];
     if (row->flags & OI_VIEW)
         return true;
+    if (row->flags & OI_REAL_RESULT && oi_is_complex(self->tensors->a.dtype))
+        return false;
     bool overlaps = self->tensors->layout == OI_EXPANDED && self->tensors->a.numel > 0 && self->tensors->a.sizes[0] > 1;
     return same_shape(&self->tensors->a, want) && can_cast(want->dtype, self->tensors->a.dtype) && !overlaps;
 }

@@ -140,6 +140,7 @@ typedef struct oi_sample {
     oi_arg args[OI_ARGS];
     int n_args;
     bool error;       /* the call must fail */
+    bool by_value;    /* of an error: it lies in the elements, so meta cannot see it */
     bool large;       /* for repeat and threads alone: the reference is not asked */
     bool may_copy;    /* a view that is allowed to be a copy here, and the reverse */
 } oi_sample;
@@ -177,6 +178,7 @@ enum {
     OI_GENERIC = 32,   /* made from a plugin's schema, not written by hand */
     OI_SELF_CONSISTENT = 64, /* no reference but the same operator in float64 */
     OI_NO_SPECIAL_INT = 128, /* integers keep to the domain: no special values */
+    OI_REAL_RESULT = 512, /* real for a complex self, which in-place therefore refuses */
     OI_NO_ZERO = 256,     /* the second integer operand is never zero */
 };
 

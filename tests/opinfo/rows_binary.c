@@ -109,6 +109,10 @@ static oi_num on_complex(int64_t kind, oi_num a, oi_num b, oi_real *mag)
     default: z = cpowl(x, y); break;
     }
     *mag = kind == MUL ? cabsl(x) * cabsl(y) : cabsl(z);
+    if (kind == POW) /* how an error of y log x grows */
+        *mag *= 1 + cabsl(y) * cabsl(clogl(x));
+    if (!isfinite(*mag))
+        *mag = 0;
     return oi_complex(creall(z), cimagl(z));
 }
 
@@ -178,7 +182,7 @@ static int quotient_reference(const oi_row *row, const oi_sample *s, oi_array *r
 static void quotient_samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t seed)
 {
     static const char *const modes[] = {"floor", "trunc", NULL};
-    int modes_n = oi_is_complex(d) ? 1 : 3;
+    int modes_n = oi_is_complex(d) || d == TN_BOOL ? 1 : 3; /* the others round */
     oi_elementwise_samples(row, out, d, seed);
     int n = out->n;
     for (int k = 0; k < n; k++)
@@ -205,7 +209,7 @@ static void division_samples(const oi_row *row, oi_samples *out, tn_dtype d, uin
         for (int64_t i = 0; a && i < a->numel; i++)
             a->v[i] = a->v[i].i ? a->v[i] : oi_int(1);
     }
-    if (!oi_is_integral(d))
+    if (!oi_is_integral(d) || d == TN_BOOL)
         return;
     oi_sample *s = oi_sample_new(out, "division by zero");
     oi_rng r = oi_rng_make(seed, row->op, d, s->number);
@@ -213,7 +217,7 @@ static void division_samples(const oi_row *row, oi_samples *out, tn_dtype d, uin
     oi_arg_tensor(s, "other", oi_array_new(d, OI_SIZES(3)), OI_ROW);
     if (quotients)
         oi_arg_text(s, "rounding_mode", "floor");
-    s->error = true;
+    s->error = s->by_value = true;
 }
 
 /* ---- powers ---------------------------------------------------------------------------------------- */

@@ -177,7 +177,7 @@ static const oi_row rows[] = {
      .cplx = csilu_, SHARED},
     {.op = "gelu", .dtypes = FLOAT, .tolerance = "composed", .element = gelu, .samples = gelu_samples,
      .reference = oi_elementwise_reference, .operands = "self"},
-    {.op = "abs", .dtypes = ALL, .tolerance = "arithmetic", .reference = abs_reference, .samples = oi_elementwise_samples,
+    {.op = "abs", .dtypes = ALL, .flags = OI_REAL_RESULT, .tolerance = "arithmetic", .reference = abs_reference, .samples = oi_elementwise_samples,
      .operands = "self", .lo = -9, .hi = 9},
     KIND("neg", INT | FLOAT | COMPLEX, "exact", NEG),
     KIND("positive", INT | FLOAT | COMPLEX, "exact", POSITIVE),

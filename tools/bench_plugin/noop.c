@@ -1,4 +1,5 @@
-/* noop.c - a plugin with one operator that does nothing: what a call of it costs is what dispatch costs. */
+/* noop.c - a plugin with one operator that does nothing: what a call of it costs is what dispatch
+ * costs. */
 #include <tenon/plugin.h>
 
 #include "noop.h"

@@ -1,4 +1,5 @@
-/* noop.h - the frame of bench::noop, for the plugin that defines it and the benchmark that calls it. */
+/* noop.h - the frame of bench::noop, for the plugin that defines it and the benchmark that calls
+ * it. */
 #ifndef TENON_TOOLS_BENCH_NOOP_H
 #define TENON_TOOLS_BENCH_NOOP_H
 

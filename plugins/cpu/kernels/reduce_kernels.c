@@ -225,68 +225,82 @@ static void from_bf16(float *restrict out, const uint16_t *restrict in, int64_t 
 /* `all` is the min of truth values; of none it is true, which is 1. */
 static const uint8_t truth = 1;
 
-#define PLAIN(op, suffix, acc) {acc, &op##_unit_##suffix, op##_row_##suffix, op##_columns_##suffix, op##_merge_##suffix}
-#define INDEX(op, suffix, acc) \
-    {acc, &op##_unit_##suffix, op##_index_row_##suffix, op##_index_columns_##suffix, op##_index_merge_##suffix}
+#define PLAIN(op, suffix, acc)                                                                     \
+    {                                                                                              \
+        acc, &op##_unit_##suffix, op##_row_##suffix, op##_columns_##suffix, op##_merge_##suffix    \
+    }
+#define INDEX(op, suffix, acc)                                                                     \
+    {                                                                                              \
+        acc, &op##_unit_##suffix, op##_index_row_##suffix, op##_index_columns_##suffix,            \
+            op##_index_merge_##suffix                                                              \
+    }
 
 extern const reduce_kernels CPU_TABLE(reduce_loops);
-const reduce_kernels CPU_TABLE(reduce_loops) = {
-    .kernels = {
-        [REDUCE_SUM] = {
-            [TN_I64] = PLAIN(sum, i64, TN_I64),
-            [TN_F32] = PLAIN(sum, f32, TN_F64),
-            [TN_F64] = PLAIN(sum, f64, TN_F64),
-            [TN_C64] = PLAIN(sum, c64, TN_C128),
-            [TN_C128] = PLAIN(sum, c128, TN_C128),
-        },
-        [REDUCE_PROD] = {
-            [TN_I64] = PLAIN(prod, i64, TN_I64),
-            [TN_F32] = PLAIN(prod, f32, TN_F64),
-            [TN_F64] = PLAIN(prod, f64, TN_F64),
-            [TN_C64] = PLAIN(prod, c64, TN_C128),
-            [TN_C128] = PLAIN(prod, c128, TN_C128),
-        },
-        [REDUCE_MAX] = {
-            [TN_BOOL] = PLAIN(max, u8, TN_BOOL),
-            [TN_U8] = PLAIN(max, u8, TN_U8),
-            [TN_I8] = PLAIN(max, i8, TN_I8),
-            [TN_I16] = PLAIN(max, i16, TN_I16),
-            [TN_I32] = PLAIN(max, i32, TN_I32),
-            [TN_I64] = PLAIN(max, i64, TN_I64),
-            [TN_F32] = PLAIN(max, f32, TN_F32),
-            [TN_F64] = PLAIN(max, f64, TN_F64),
-        },
-        [REDUCE_MIN] = {
-            [TN_BOOL] = {TN_BOOL, &truth, min_row_u8, min_columns_u8, min_merge_u8},
-            [TN_U8] = PLAIN(min, u8, TN_U8),
-            [TN_I8] = PLAIN(min, i8, TN_I8),
-            [TN_I16] = PLAIN(min, i16, TN_I16),
-            [TN_I32] = PLAIN(min, i32, TN_I32),
-            [TN_I64] = PLAIN(min, i64, TN_I64),
-            [TN_F32] = PLAIN(min, f32, TN_F32),
-            [TN_F64] = PLAIN(min, f64, TN_F64),
-        },
-        [REDUCE_ARGMAX] = {
-            [TN_BOOL] = INDEX(max, u8, TN_BOOL),
-            [TN_U8] = INDEX(max, u8, TN_U8),
-            [TN_I8] = INDEX(max, i8, TN_I8),
-            [TN_I16] = INDEX(max, i16, TN_I16),
-            [TN_I32] = INDEX(max, i32, TN_I32),
-            [TN_I64] = INDEX(max, i64, TN_I64),
-            [TN_F32] = INDEX(max, f32, TN_F32),
-            [TN_F64] = INDEX(max, f64, TN_F64),
-        },
-        [REDUCE_ARGMIN] = {
-            [TN_BOOL] = INDEX(min, u8, TN_BOOL),
-            [TN_U8] = INDEX(min, u8, TN_U8),
-            [TN_I8] = INDEX(min, i8, TN_I8),
-            [TN_I16] = INDEX(min, i16, TN_I16),
-            [TN_I32] = INDEX(min, i32, TN_I32),
-            [TN_I64] = INDEX(min, i64, TN_I64),
-            [TN_F32] = INDEX(min, f32, TN_F32),
-            [TN_F64] = INDEX(min, f64, TN_F64),
-        },
-    },
-    .from_f16 = from_f16,
-    .from_bf16 = from_bf16,
+const reduce_kernels CPU_TABLE(reduce_loops) =
+    {
+        .kernels =
+            {
+                [REDUCE_SUM] =
+                    {
+                        [TN_I64] = PLAIN(sum, i64, TN_I64),
+                        [TN_F32] = PLAIN(sum, f32, TN_F64),
+                        [TN_F64] = PLAIN(sum, f64, TN_F64),
+                        [TN_C64] = PLAIN(sum, c64, TN_C128),
+                        [TN_C128] = PLAIN(sum, c128, TN_C128),
+                    },
+                [REDUCE_PROD] =
+                    {
+                        [TN_I64] = PLAIN(prod, i64, TN_I64),
+                        [TN_F32] = PLAIN(prod, f32, TN_F64),
+                        [TN_F64] = PLAIN(prod, f64, TN_F64),
+                        [TN_C64] = PLAIN(prod, c64, TN_C128),
+                        [TN_C128] = PLAIN(prod, c128, TN_C128),
+                    },
+                [REDUCE_MAX] =
+                    {
+                        [TN_BOOL] = PLAIN(max, u8, TN_BOOL),
+                        [TN_U8] = PLAIN(max, u8, TN_U8),
+                        [TN_I8] = PLAIN(max, i8, TN_I8),
+                        [TN_I16] = PLAIN(max, i16, TN_I16),
+                        [TN_I32] = PLAIN(max, i32, TN_I32),
+                        [TN_I64] = PLAIN(max, i64, TN_I64),
+                        [TN_F32] = PLAIN(max, f32, TN_F32),
+                        [TN_F64] = PLAIN(max, f64, TN_F64),
+                    },
+                [REDUCE_MIN] =
+                    {
+                        [TN_BOOL] = {TN_BOOL, &truth, min_row_u8, min_columns_u8, min_merge_u8},
+                        [TN_U8] = PLAIN(min, u8, TN_U8),
+                        [TN_I8] = PLAIN(min, i8, TN_I8),
+                        [TN_I16] = PLAIN(min, i16, TN_I16),
+                        [TN_I32] = PLAIN(min, i32, TN_I32),
+                        [TN_I64] = PLAIN(min, i64, TN_I64),
+                        [TN_F32] = PLAIN(min, f32, TN_F32),
+                        [TN_F64] = PLAIN(min, f64, TN_F64),
+                    },
+                [REDUCE_ARGMAX] =
+                    {
+                        [TN_BOOL] = INDEX(max, u8, TN_BOOL),
+                        [TN_U8] = INDEX(max, u8, TN_U8),
+                        [TN_I8] = INDEX(max, i8, TN_I8),
+                        [TN_I16] = INDEX(max, i16, TN_I16),
+                        [TN_I32] = INDEX(max, i32, TN_I32),
+                        [TN_I64] = INDEX(max, i64, TN_I64),
+                        [TN_F32] = INDEX(max, f32, TN_F32),
+                        [TN_F64] = INDEX(max, f64, TN_F64),
+                    },
+                [REDUCE_ARGMIN] =
+                    {
+                        [TN_BOOL] = INDEX(min, u8, TN_BOOL),
+                        [TN_U8] = INDEX(min, u8, TN_U8),
+                        [TN_I8] = INDEX(min, i8, TN_I8),
+                        [TN_I16] = INDEX(min, i16, TN_I16),
+                        [TN_I32] = INDEX(min, i32, TN_I32),
+                        [TN_I64] = INDEX(min, i64, TN_I64),
+                        [TN_F32] = INDEX(min, f32, TN_F32),
+                        [TN_F64] = INDEX(min, f64, TN_F64),
+                    },
+            },
+        .from_f16 = from_f16,
+        .from_bf16 = from_bf16,
 };

@@ -1,4 +1,5 @@
-/* bench.c - `tenon bench dispatch`: every case is measured; what no count could be had for says why. */
+/* bench.c - `tenon bench dispatch`: every case is measured; what no count could be had for says
+ * why. */
 #include <jansson.h>
 
 #include "tool_test.h"

@@ -6,7 +6,8 @@ TestSuite(ops, .init = make_folder, .fini = remove_folder);
 Test(ops, shows_schema_and_servers)
 {
     cr_expect_eq(run_tenon("ops '^aten::add\\.Tensor$'"), 0);
-    expect_words("out", "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n");
+    expect_words("out",
+                 "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n");
     expect_words("out", "    cpu (kernel): CPU\n");
     expect_words("out", "    meta (kernel): Meta\n");
     expect_words("out", "1 operators, 0 of them without a kernel");

@@ -1,5 +1,5 @@
-/* replay.c - `tenon replay` on files made here: what passes, what fails and how it is said, and broken
- * files. The calls are of operators that will always exist. */
+/* replay.c - `tenon replay` on files made here: what passes, what fails and how it is said, and
+ * broken files. The calls are of operators that will always exist. */
 #include <math.h>
 
 #include "replay_file.h"
@@ -8,7 +8,8 @@ TestSuite(replay, .init = make_folder, .fini = remove_folder);
 
 #define RELU "'schema':'aten::relu(Tensor self) -> Tensor','args':{'self':" F32_2("s0") "}"
 #define ADD_                                                                                       \
-    "'schema':'aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)'," \
+    "'schema':'aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> "            \
+    "Tensor(a!)',"                                                                                 \
     "'args':{'self':" F32_2("s0") ",'other':" F32_2("s1") ",'alpha':{'int':1}}"
 
 /* relu of {-1, 2}, with these as the recorded result. */
@@ -58,8 +59,9 @@ Test(replay, nan_equals_nan)
     begin_replay();
     add_floats("0.s0", 2, (float[]){NAN, 2});
     add_floats("0.r", 2, (float[]){NAN, -2});
-    end_replay("f.safetensors", "{'n':0,'schema':'aten::neg(Tensor self) -> Tensor','args':{'self':" F32_2(
-                                    "s0") "},'returns':[" F32_2("r") "]}");
+    end_replay("f.safetensors",
+               "{'n':0,'schema':'aten::neg(Tensor self) -> Tensor','args':{'self':" F32_2(
+                   "s0") "},'returns':[" F32_2("r") "]}");
     cr_expect_eq(run_tenon("replay f.safetensors"), 0);
 }
 
@@ -113,12 +115,14 @@ Test(replay, two_tensors_of_one_storage_share_memory)
     begin_replay();
     add_floats("0.s0", 3, (float[]){1, 2, 3});
     add_floats("0.r", 2, (float[]){1, 2});
-    end_replay("f.safetensors",
-               "{'n':0,'schema':'aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> "
-               "Tensor(a!)','args':{'self':{'tensor':'s0','dtype':'float32','shape':[2],'stride':[1],"
-               "'offset':1},'src':" F32_2("s0") ",'non_blocking':{'bool':false}},'returns':[],"
-               "'raises':true}");
-    cr_expect_eq(run_tenon("replay f.safetensors"), 0, "a partial overlap is refused, seen by the call");
+    end_replay(
+        "f.safetensors",
+        "{'n':0,'schema':'aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> "
+        "Tensor(a!)','args':{'self':{'tensor':'s0','dtype':'float32','shape':[2],'stride':[1],"
+        "'offset':1},'src':" F32_2("s0") ",'non_blocking':{'bool':false}},'returns':[],"
+                                         "'raises':true}");
+    cr_expect_eq(run_tenon("replay f.safetensors"), 0,
+                 "a partial overlap is refused, seen by the call");
 }
 
 Test(replay, raises_needs_a_failure)
@@ -135,10 +139,11 @@ static int run_argmax(int64_t recorded)
     begin_replay();
     add_floats("0.s0", 2, (float[]){5, 5});
     add_longs("0.r", 1, &recorded);
-    end_replay("f.safetensors",
-               "{'n':0,'schema':'aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor',"
-               "'args':{'self':" F32_2("s0") ",'dim':null,'keepdim':{'bool':false}},'returns':[" I64_0(
-                   "r") "]}");
+    end_replay(
+        "f.safetensors",
+        "{'n':0,'schema':'aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor',"
+        "'args':{'self':" F32_2("s0") ",'dim':null,'keepdim':{'bool':false}},'returns':[" I64_0(
+            "r") "]}");
     return run_tenon("replay f.safetensors");
 }
 
@@ -153,15 +158,16 @@ Test(replay, cut_factor_is_wrong_upstream)
 {
     begin_replay();
     add_longs("0.s0", 1, (int64_t[]){1});
-    end_replay("f.safetensors",
-               "{'n':0,'schema':'aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar "
-               "value=1) -> Tensor','args':{'self':" I64_0("s0") ",'tensor1':" I64_0("s0")
-               ",'tensor2':" I64_0("s0") ",'value':{'float':0.5}},'returns':[" I64_0("s0") "]}");
+    end_replay(
+        "f.safetensors",
+        "{'n':0,'schema':'aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar "
+        "value=1) -> Tensor','args':{'self':" I64_0("s0") ",'tensor1':" I64_0(
+            "s0") ",'tensor2':" I64_0("s0") ",'value':{'float':0.5}},'returns':[" I64_0("s0") "]}");
     cr_expect_eq(run_tenon("replay f.safetensors"), 0);
     expect_words("out", "1 a fractional factor is cut to an integer");
 }
 
-/* ---- what cannot be run ------------------------------------------------------------------------ */
+/* ---- what cannot be run --------------------------------------------------------------------- */
 Test(replay, absent_operator_is_unsupported_with_its_reason)
 {
     begin_replay();
@@ -189,7 +195,9 @@ Test(replay, json_ends_in_a_summary)
 {
     write_relu(0, 3, "");
     cr_expect_eq(run_tenon("replay . --format json"), 1);
-    expect_words("out", "{\"kind\": \"case\", \"file\": \"./f.safetensors\", \"case\": 0, \"op\": \"aten::relu\"");
+    expect_words(
+        "out",
+        "{\"kind\": \"case\", \"file\": \"./f.safetensors\", \"case\": 0, \"op\": \"aten::relu\"");
     expect_words("out", "{\"kind\": \"summary\", \"passed\": 0, \"failed\": 1, \"unsupported\": 0");
 }
 
@@ -201,7 +209,7 @@ Test(replay, junit_counts_failures)
     expect_words("out", "<failure message=\"result: element [1]");
 }
 
-/* ---- broken files ------------------------------------------------------------------------------ */
+/* ---- broken files --------------------------------------------------------------------------- */
 static void expect_broken(const char *words)
 {
     cr_expect_eq(run_tenon("replay f.safetensors"), 2);
@@ -223,14 +231,18 @@ Test(replay, broken_containers)
     expect_broken("the header is no JSON object");
     put_file("f.safetensors", "{}", "", 0);
     expect_broken("is no replay file");
-    put_file("f.safetensors", "{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", "", 0);
+    put_file("f.safetensors", "{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}",
+             "", 0);
     expect_broken("its data_offsets leave the file");
-    put_file("f.safetensors", "{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[-4,0]}}", "", 0);
+    put_file("f.safetensors", "{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[-4,0]}}",
+             "", 0);
     expect_broken("its data_offsets leave the file");
-    put_file("f.safetensors", "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,4]}}", "abcd", 4);
+    put_file("f.safetensors", "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,4]}}",
+             "abcd", 4);
     expect_broken("do not fit its shape");
     put_file("f.safetensors",
-             "{\"a\":{\"dtype\":\"F32\",\"shape\":[4611686018427387904,4],\"data_offsets\":[0,0]}}", "", 0);
+             "{\"a\":{\"dtype\":\"F32\",\"shape\":[4611686018427387904,4],\"data_offsets\":[0,0]}}",
+             "", 0);
     expect_broken("its shape is not one of a tensor");
     put_file("f.safetensors",
              "{\"a\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]},"
@@ -244,10 +256,11 @@ static void expect_malformed(const char *self, const char *words)
     char cases[1000];
     begin_replay();
     add_floats("0.s0", 2, (float[]){1, 2});
-    snprintf(cases, sizeof cases,
-             "{'n':0,'schema':'aten::relu(Tensor self) -> Tensor','args':{'self':%s},'returns':[" F32_2(
-                 "s0") "]}",
-             self);
+    snprintf(
+        cases, sizeof cases,
+        "{'n':0,'schema':'aten::relu(Tensor self) -> Tensor','args':{'self':%s},'returns':[" F32_2(
+            "s0") "]}",
+        self);
     end_replay("f.safetensors", cases);
     cr_expect_eq(run_tenon("replay f.safetensors"), 1);
     expect_words("out", words);

@@ -1,5 +1,5 @@
-/* replay_child.c - cases that crash or hang in the child: each is one failure, and the others run. The
- * case's own work is replaced here by one that misbehaves by its number. */
+/* replay_child.c - cases that crash or hang in the child: each is one failure, and the others run.
+ * The case's own work is replaced here by one that misbehaves by its number. */
 #include <criterion/criterion.h>
 #include <stdarg.h>
 

@@ -1,5 +1,5 @@
-/* replay_file.h - replay files made by tests: storages one after the other, then the cases as JSON in
- * which ' stands for ". */
+/* replay_file.h - replay files made by tests: storages one after the other, then the cases as JSON
+ * in which ' stands for ". */
 #ifndef TN_TESTS_REPLAY_FILE_H
 #define TN_TESTS_REPLAY_FILE_H
 
@@ -24,8 +24,8 @@ static inline void add_storage(const char *name, const char *dtype, int count, c
     size_t used = strlen(replay_entries);
     cr_assert(replay_bytes + bytes <= sizeof replay_data);
     snprintf(replay_entries + used, sizeof replay_entries - used,
-             ",\"%s\":{\"dtype\":\"%s\",\"shape\":[%d],\"data_offsets\":[%zu,%zu]}", name, dtype, count,
-             replay_bytes, replay_bytes + bytes);
+             ",\"%s\":{\"dtype\":\"%s\",\"shape\":[%d],\"data_offsets\":[%zu,%zu]}", name, dtype,
+             count, replay_bytes, replay_bytes + bytes);
     memcpy(replay_data + replay_bytes, data, bytes);
     replay_bytes += bytes;
 }
@@ -62,7 +62,8 @@ static inline void end_replay(const char *name, const char *cases)
     put_file(name, header, replay_data, replay_bytes);
 }
 
-#define F32_2(storage) "{'tensor':'" storage "','dtype':'float32','shape':[2],'stride':[1],'offset':0}"
+#define F32_2(storage)                                                                             \
+    "{'tensor':'" storage "','dtype':'float32','shape':[2],'stride':[1],'offset':0}"
 #define I64_0(storage) "{'tensor':'" storage "','dtype':'int64','shape':[],'stride':[],'offset':0}"
 
 #endif

@@ -57,6 +57,7 @@ Test(products, stack)
     expect_elements(tn_stack(TN_TENSORS(v, v), .dim = -1), TN_INTS(2, 2), LIST(0, 0, 1, 1));
     expect_error(tn_stack(TN_TENSORS(v, counting(TN_INTS(3)))), TN_ERR_ARGUMENT,
                  "number 1 has [3]");
+    expect_error(tn_stack(TN_TENSORS(v, NULL)), TN_ERR_ARGUMENT, "tensors[1] is missing");
     expect_error(tn_stack(((tn_tensors){NULL, 0})), TN_ERR_ARGUMENT, "got none");
     expect_error(tn_stack(TN_TENSORS(v, v), .dim = 3), TN_ERR_INDEX,
                  "dim 3 is out of range [-2, 1]");

@@ -111,6 +111,8 @@ Test(split, broadcast_tensors)
     expect_parts("broadcast_tensors", &f, &f.result, 1, TN_INTS(2, 2, 2));
     f.tensors = TN_TENSORS(counting(TN_INTS(5, 4)), counting(TN_INTS(5)));
     expect_failure("broadcast_tensors", &f, TN_ERR_ARGUMENT, "[5, 4]");
+    f.tensors = TN_TENSORS(NULL);
+    expect_failure("broadcast_tensors", &f, TN_ERR_ARGUMENT, "tensors[0] is missing");
     f.tensors = (tn_tensors){NULL, 0};
     expect_parts("broadcast_tensors", &f, &f.result, 0, (tn_ints){NULL, 0});
 }

@@ -1,8 +1,9 @@
-/* reduce.c - reductions on CPU: every operator, dtype and layout against plain nested indexing; large ones, so that
- * tiles, chunks and folded rows meet; the same bits from any number of threads and any layout.
+/* reduce.c - reductions on CPU: every operator, dtype and layout against plain nested indexing;
+ * large ones, so that tiles, chunks and folded rows meet; the same bits from any number of threads
+ * and any layout.
  *
- * Elements are small multiples of 1/4 (factors of a product: powers of 2), so that sums are exact and a result is
- * rounded once: comparisons are exact. */
+ * Elements are small multiples of 1/4 (factors of a product: powers of 2), so that sums are exact
+ * and a result is rounded once: comparisons are exact. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -23,11 +24,12 @@ TestSuite(cpu_reduce, .init = setup);
 
 enum { MEMORY = 1 << 17, REPEATS = 60 };
 enum kind { SUM, PROD, MEAN, MAX, MIN, ARGMAX, ARGMIN, ANY, ALL, KINDS };
-static const char *const kind_names[] = {"sum", "prod", "mean", "max", "min", "argmax", "argmin", "any", "all"};
+static const char *const kind_names[] = {"sum",    "prod",   "mean", "max", "min",
+                                         "argmax", "argmin", "any",  "all"};
 static char memory[MEMORY * 16];
 static const size_t dtype_bytes[] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
 
-/* ---- elements ---------------------------------------------------------------------------------------- */
+/* ---- elements -------------------------------------------------------------------------------- */
 static double load(const char *p, tn_dtype dtype, int part)
 {
     union {
@@ -95,7 +97,10 @@ static void randomise(tn_dtype dtype, int kind)
             v = rand() % 4;
         if (kind == PROD) {
             v = fabs(factors[rand() % 8]) < 1 && !real ? 1 : factors[rand() % 8];
-            v = dtype == TN_BOOL || dtype == TN_U8 ? ceil(fabs(v)) : real ? v : ceil(v) == 0 ? 1 : ceil(v);
+            v = dtype == TN_BOOL || dtype == TN_U8 ? ceil(fabs(v))
+                : real                             ? v
+                : ceil(v) == 0                     ? 1
+                                                   : ceil(v);
             w = 0;
         }
         if (kind == ANY || kind == ALL)
@@ -106,7 +111,7 @@ static void randomise(tn_dtype dtype, int kind)
     }
 }
 
-/* ---- the reference ----------------------------------------------------------------------------------- */
+/* ---- the reference --------------------------------------------------------------------------- */
 typedef struct answer {
     double re, im;
     uint64_t integer;
@@ -164,7 +169,8 @@ static void check(const answer *r, int kind, const char *got, tn_dtype dtype, co
         save(want, dtype, re, im);
     for (int part = 0; part < (dtype >= TN_C64 ? 2 : 1); part++) {
         double a = load(got, dtype, part), b = load(want, dtype, part);
-        cr_assert(a == b || (isnan(a) && isnan(b)), "%s of %d: got %.17g, expected %.17g", what, dtype, a, b);
+        cr_assert(a == b || (isnan(a) && isnan(b)), "%s of %d: got %.17g, expected %.17g", what,
+                  dtype, a, b);
     }
 }
 
@@ -187,7 +193,7 @@ static void check_all(const tn_tensor *t, const tn_tensor *result, int kind, uin
     }
 }
 
-/* ---- random layouts ---------------------------------------------------------------------------------- */
+/* ---- random layouts -------------------------------------------------------------------------- */
 /* Dimensions in any order in memory, with gaps, some broadcast. */
 static tn_tensor *random_tensor(tn_dtype dtype, int ndim)
 {
@@ -209,8 +215,8 @@ static tn_tensor *random_tensor(tn_dtype dtype, int ndim)
         extent += (sizes[d] - 1) * strides[d];
     cr_assert_leq(extent, MEMORY);
     tn_tensor *t;
-    cr_assert_eq(tn_tensor_from_memory(memory, dtype, ndim, sizes, strides, NULL, NULL, &t), TN_OK, "%s",
-                 tn_error_last()->message);
+    cr_assert_eq(tn_tensor_from_memory(memory, dtype, ndim, sizes, strides, NULL, NULL, &t), TN_OK,
+                 "%s", tn_error_last()->message);
     return t;
 }
 
@@ -254,7 +260,8 @@ static void reduce_randomly(int kind, tn_dtype dtype)
     }
     TN_SCOPE {
         tn_tensor *result = call(kind, t, (tn_ints){dims, n});
-        cr_assert_not_null(result, "%s of dtype %d: %s", kind_names[kind], dtype, tn_error_last()->message);
+        cr_assert_not_null(result, "%s of dtype %d: %s", kind_names[kind], dtype,
+                           tn_error_last()->message);
         check_all(t, result, kind, n ? mask : ~UINT64_C(0));
     }
     tn_release(t);
@@ -294,7 +301,7 @@ Test(cpu_reduce, max_dim_gives_values_and_indices)
     }
 }
 
-/* ---- large: chunks, tiles and folded rows -------------------------------------------------------------- */
+/* ---- large: chunks, tiles and folded rows ---------------------------------------------------- */
 static tn_tensor *large(tn_dtype dtype, tn_ints sizes)
 {
     tn_tensor *t;
@@ -322,7 +329,8 @@ static void check_large(tn_tensor *t)
 
 Test(cpu_reduce, large)
 {
-    const int64_t shapes[][2] = {{3, 300007}, {300007, 3}, {1500, 1100}, {100003, 9}, {40, 70001}, {70001, 33}};
+    const int64_t shapes[][2] = {{3, 300007}, {300007, 3}, {1500, 1100},
+                                 {100003, 9}, {40, 70001}, {70001, 33}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         for (int threads = 1; threads <= 3; threads += 2) {
             cr_assert_eq(tn_set_num_threads(threads), TN_OK);
@@ -343,7 +351,8 @@ Test(cpu_reduce, first_of_equals_across_chunks)
     const struct {
         int64_t a, b;
         float value;
-    } cases[] = {{0, 0, 0}, {70000, 170000, 5}, {33000, 33001, NAN}, {199999, 199999, 1}, {5, 150000, NAN}};
+    } cases[] = {
+        {0, 0, 0}, {70000, 170000, 5}, {33000, 33001, NAN}, {199999, 199999, 1}, {5, 150000, NAN}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         memset(x, 0, (size_t)n * sizeof *x);
         x[100000] = isnan(cases[i].value) ? INFINITY : 0;
@@ -356,7 +365,8 @@ Test(cpu_reduce, first_of_equals_across_chunks)
     free(x);
 }
 
-/* Numbers whose sum depends on the order: 1 thread and 4, contiguous and strided, must agree to the bit. */
+/* Numbers whose sum depends on the order: 1 thread and 4, contiguous and strided, must agree to the
+ * bit. */
 Test(cpu_reduce, same_bits_from_any_threads_and_strides)
 {
     const int64_t shapes[][2] = {{1, 1000003}, {7, 100003}, {100003, 7}, {2000, 1300}};
@@ -368,8 +378,12 @@ Test(cpu_reduce, same_bits_from_any_threads_and_strides)
         for (int64_t k = 0; k < n; k++)
             x[k] = apart[2 * k] = ldexp(rand() - RAND_MAX / 2, rand() % 40);
         const int64_t strides[2][2] = {{shapes[i][1], 1}, {2 * shapes[i][1], 2}};
-        cr_assert_eq(tn_tensor_from_memory(x, TN_F64, 2, shapes[i], strides[0], NULL, NULL, &tensors[0]), TN_OK);
-        cr_assert_eq(tn_tensor_from_memory(apart, TN_F64, 2, shapes[i], strides[1], NULL, NULL, &tensors[1]), TN_OK);
+        cr_assert_eq(
+            tn_tensor_from_memory(x, TN_F64, 2, shapes[i], strides[0], NULL, NULL, &tensors[0]),
+            TN_OK);
+        cr_assert_eq(
+            tn_tensor_from_memory(apart, TN_F64, 2, shapes[i], strides[1], NULL, NULL, &tensors[1]),
+            TN_OK);
         for (int dim = 0; dim < 3; dim++) {
             TN_SCOPE {
                 tn_ints dims = dim < 2 ? TN_INTS(dim) : (tn_ints){NULL, 0};
@@ -390,7 +404,7 @@ Test(cpu_reduce, same_bits_from_any_threads_and_strides)
     }
 }
 
-/* ---- the edges --------------------------------------------------------------------------------------- */
+/* ---- the edges ------------------------------------------------------------------------------- */
 static void expect_one(tn_tensor *t, tn_dtype dtype, double want)
 {
     cr_assert_not_null(t, "%s", tn_error_last()->message);
