@@ -25,21 +25,24 @@ static size_t here(const parser *p)
 
 static const cg_expr *fail(parser *p, size_t offset, const char *what)
 {
-    if (!p->failed) cg_error(p->d, p->e->file->name, cg_at(&p->e->pointwise, offset), "%s", what);
+    if (!p->failed)
+        cg_error(p->d, p->e->file->name, cg_at(&p->e->pointwise, offset), "%s", what);
     p->failed = true;
     return NULL;
 }
 
 static void skip_space(parser *p)
 {
-    while (isspace((unsigned char)*p->at)) p->at++;
+    while (isspace((unsigned char)*p->at))
+        p->at++;
 }
 
 static bool take(parser *p, const char *token)
 {
     skip_space(p);
     size_t n = strlen(token);
-    if (strncmp(p->at, token, n) != 0) return false;
+    if (strncmp(p->at, token, n) != 0)
+        return false;
     p->at += n;
     return true;
 }
@@ -56,10 +59,12 @@ static cg_expr *node(parser *p, cg_expr_kind kind, size_t offset)
     return x;
 }
 
-static const cg_expr *call(parser *p, size_t offset, const char *name, const cg_expr *a, const cg_expr *b, const cg_expr *c)
+static const cg_expr *call(parser *p, size_t offset, const char *name, const cg_expr *a,
+                           const cg_expr *b, const cg_expr *c)
 {
     cg_expr *x = node(p, CG_EXPR_CALL, offset);
-    if (!x || !a) return NULL;
+    if (!x || !a)
+        return NULL;
     x->word = cg_word_find(name, strlen(name));
     x->operands[0] = a;
     x->operands[1] = b;
@@ -72,16 +77,19 @@ static const cg_expr *parse_number(parser *p)
 {
     const char *begin = p->at;
     bool exponent = false;
-    while (isalnum((unsigned char)*p->at) || *p->at == '.' || (exponent && (*p->at == '-' || *p->at == '+'))) {
+    while (isalnum((unsigned char)*p->at) || *p->at == '.' ||
+           (exponent && (*p->at == '-' || *p->at == '+'))) {
         exponent = (*p->at == 'e' || *p->at == 'E') && strncmp(begin, "0x", 2) != 0;
         p->at++;
     }
     char *end;
     char *literal = tn__arena_strndup(p->a, begin, (size_t)(p->at - begin));
     cg_expr *x = node(p, CG_EXPR_NUMBER, (size_t)(begin - p->text));
-    if (!x || !literal) return NULL;
+    if (!x || !literal)
+        return NULL;
     strtod(literal, &end);
-    if (*end) return fail(p, x->offset, "not a number; write it like 2, 0.5 or 1e-3");
+    if (*end)
+        return fail(p, x->offset, "not a number; write it like 2, 0.5 or 1e-3");
     x->text = literal;
     return x;
 }
@@ -98,16 +106,19 @@ static const cg_expr *parse_argument(parser *p, const char *name, size_t n)
 {
     const tn__schema *s = p->e->schema;
     for (int i = 0; i < s->n_args; i++) {
-        if (strlen(s->args[i].name) != n || memcmp(s->args[i].name, name, n) != 0) continue;
+        if (strlen(s->args[i].name) != n || memcmp(s->args[i].name, name, n) != 0)
+            continue;
         cg_expr *x = node(p, CG_EXPR_ARG, (size_t)(name - p->text));
-        if (!x) return NULL;
+        if (!x)
+            return NULL;
         x->text = s->args[i].name;
         x->index = i;
         return x;
     }
     char args[256], message[512];
-    snprintf(message, sizeof message, "'%.*s' is no argument of this operator; its arguments are %s", (int)(n < 64 ? n : 64), name,
-             list_args(args, sizeof args, s));
+    snprintf(message, sizeof message,
+             "'%.*s' is no argument of this operator; its arguments are %s", (int)(n < 64 ? n : 64),
+             name, list_args(args, sizeof args, s));
     return fail(p, (size_t)(name - p->text), message);
 }
 
@@ -120,23 +131,32 @@ static const cg_expr *parse_call(parser *p, const char *name, size_t n)
         char word[64];
         snprintf(word, sizeof word, "%.*s", (int)(n < 60 ? n : 60), name);
         const char *near = cg_near(word, names, (int)cg_word_names(names, 128));
-        snprintf(message, sizeof message, "there is no function '%s'%s%s%s", word, near ? "; did you mean '" : "; the language has add, exp, "
-                 "where, ... (codegen/expr_words.c)", near ? near : "", near ? "'?" : "");
+        snprintf(message, sizeof message, "there is no function '%s'%s%s%s", word,
+                 near ? "; did you mean '"
+                      : "; the language has add, exp, "
+                        "where, ... (codegen/expr_words.c)",
+                 near ? near : "", near ? "'?" : "");
         return fail(p, (size_t)(name - p->text), message);
     }
     cg_expr *x = node(p, CG_EXPR_CALL, (size_t)(name - p->text));
     int count = 0;
-    if (!x) return NULL;
+    if (!x)
+        return NULL;
     x->word = w;
     do {
         const cg_expr *operand = parse_expr(p);
-        if (!operand) return NULL;
-        if (count < 3) x->operands[count] = operand;
+        if (!operand)
+            return NULL;
+        if (count < 3)
+            x->operands[count] = operand;
         count++;
     } while (take(p, ","));
-    if (!take(p, ")")) return fail(p, here(p), "expected ',' or ')' in a function's arguments");
-    if (count == w->arity) return x;
-    snprintf(message, sizeof message, "%s takes %d argument%s, got %d", w->name, w->arity, w->arity == 1 ? "" : "s", count);
+    if (!take(p, ")"))
+        return fail(p, here(p), "expected ',' or ')' in a function's arguments");
+    if (count == w->arity)
+        return x;
+    snprintf(message, sizeof message, "%s takes %d argument%s, got %d", w->name, w->arity,
+             w->arity == 1 ? "" : "s", count);
     return fail(p, x->offset, message);
 }
 
@@ -144,15 +164,19 @@ static const cg_expr *parse_primary(parser *p)
 {
     skip_space(p);
     const char *begin = p->at;
-    if (isdigit((unsigned char)*begin) || *begin == '.') return parse_number(p);
+    if (isdigit((unsigned char)*begin) || *begin == '.')
+        return parse_number(p);
     if (isalpha((unsigned char)*begin) || *begin == '_') {
-        while (isalnum((unsigned char)*p->at) || *p->at == '_') p->at++;
+        while (isalnum((unsigned char)*p->at) || *p->at == '_')
+            p->at++;
         size_t n = (size_t)(p->at - begin);
         return take(p, "(") ? parse_call(p, begin, n) : parse_argument(p, begin, n);
     }
-    if (!take(p, "(")) return fail(p, here(p), "expected a name, a number or '('");
+    if (!take(p, "("))
+        return fail(p, here(p), "expected a name, a number or '('");
     const cg_expr *x = parse_expr(p);
-    if (x && !take(p, ")")) return fail(p, here(p), "expected ')'");
+    if (x && !take(p, ")"))
+        return fail(p, here(p), "expected ')'");
     return x;
 }
 
@@ -160,7 +184,8 @@ static const cg_expr *parse_unary(parser *p)
 {
     skip_space(p);
     size_t offset = here(p);
-    if (++p->depth > DEPTH) return fail(p, offset, "the expression is nested too deeply");
+    if (++p->depth > DEPTH)
+        return fail(p, offset, "the expression is nested too deeply");
     const cg_expr *x;
     if (take(p, "-"))
         x = call(p, offset, "neg", parse_unary(p), NULL, NULL);
@@ -179,29 +204,34 @@ typedef struct binary {
 } binary;
 
 static const binary binaries[] = {
-    {0, "||", "logical_or"}, {1, "&&", "logical_and"}, {2, "==", "eq"}, {2, "!=", "ne"},  {2, "<=", "le"}, {2, ">=", "ge"},
-    {2, "<", "lt"},          {2, ">", "gt"},           {3, "+", "add"}, {3, "-", "sub"}, {4, "*", "mul"}, {4, "/", "div"},
+    {0, "||", "logical_or"}, {1, "&&", "logical_and"}, {2, "==", "eq"}, {2, "!=", "ne"},
+    {2, "<=", "le"},         {2, ">=", "ge"},          {2, "<", "lt"},  {2, ">", "gt"},
+    {3, "+", "add"},         {3, "-", "sub"},          {4, "*", "mul"}, {4, "/", "div"},
 };
 enum { LEVELS = 5 };
 
 static const binary *take_binary(parser *p, int level)
 {
     for (size_t i = 0; i < sizeof binaries / sizeof *binaries; i++)
-        if (binaries[i].level == level && take(p, binaries[i].token)) return &binaries[i];
+        if (binaries[i].level == level && take(p, binaries[i].token))
+            return &binaries[i];
     return NULL;
 }
 
 static const cg_expr *parse_level(parser *p, int level)
 {
-    if (level == LEVELS) return parse_unary(p);
+    if (level == LEVELS)
+        return parse_unary(p);
     const cg_expr *left = parse_level(p, level + 1);
     while (left) {
         skip_space(p);
         size_t offset = here(p);
         const binary *b = take_binary(p, level);
-        if (!b) break;
+        if (!b)
+            break;
         const cg_expr *right = parse_level(p, level + 1);
-        if (!right) return NULL;
+        if (!right)
+            return NULL;
         left = call(p, offset, b->word, left, right, NULL);
     }
     return left;
@@ -210,13 +240,17 @@ static const cg_expr *parse_level(parser *p, int level)
 static const cg_expr *parse_expr(parser *p)
 {
     const cg_expr *condition = parse_level(p, 0);
-    if (!condition) return NULL;
+    if (!condition)
+        return NULL;
     skip_space(p);
     size_t offset = here(p);
-    if (!take(p, "?")) return condition;
+    if (!take(p, "?"))
+        return condition;
     const cg_expr *yes = parse_expr(p);
-    if (!yes) return NULL;
-    if (!take(p, ":")) return fail(p, here(p), "expected ':' of the '?' before it");
+    if (!yes)
+        return NULL;
+    if (!take(p, ":"))
+        return fail(p, here(p), "expected ':' of the '?' before it");
     const cg_expr *no = parse_expr(p);
     return no ? call(p, offset, "where", condition, yes, no) : NULL;
 }
@@ -224,9 +258,11 @@ static const cg_expr *parse_expr(parser *p)
 /* ---- types ------------------------------------------------------------------------------------------- */
 static const cg_expr *as_bool(parser *p, const cg_expr *x)
 {
-    if (!x || x->is_bool) return x;
+    if (!x || x->is_bool)
+        return x;
     cg_expr *t = (cg_expr *)call(p, x->offset, "truth", x, NULL, NULL);
-    if (t) t->is_bool = true;
+    if (t)
+        t->is_bool = true;
     return t;
 }
 
@@ -234,10 +270,12 @@ static const cg_expr *as_bool(parser *p, const cg_expr *x)
 static void settle(parser *p, cg_expr *x, cg_pointwise *out)
 {
     if (x->kind == CG_EXPR_NUMBER && strpbrk(x->text, ".eE") && strncmp(x->text, "0x", 2) != 0) {
-        out->dtypes &= TN_DTYPES_FLOATING | TN_DTYPES_COMPLEX; /* 0.5 * self makes integers floating */
+        out->dtypes &= TN_DTYPES_FLOATING |
+                       TN_DTYPES_COMPLEX; /* 0.5 * self makes integers floating */
         out->kind |= TN_POINTWISE_FLOAT;
     }
-    if (x->kind != CG_EXPR_CALL || p->failed) return;
+    if (x->kind != CG_EXPR_CALL || p->failed)
+        return;
     bool select = x->word->arity == 3;
     for (int i = 0; i < x->word->arity; i++) {
         settle(p, (cg_expr *)x->operands[i], out);
@@ -245,38 +283,47 @@ static void settle(parser *p, cg_expr *x, cg_pointwise *out)
         if (wants_bool)
             x->operands[i] = as_bool(p, x->operands[i]);
         else if (x->operands[i]->is_bool && !select)
-            fail(p, x->operands[i]->offset, "a truth value cannot be computed with; write 'condition ? 1 : 0'");
+            fail(p, x->operands[i]->offset,
+                 "a truth value cannot be computed with; write 'condition ? 1 : 0'");
     }
-    if (p->failed) return;
+    if (p->failed)
+        return;
     if (select && x->operands[1]->is_bool != x->operands[2]->is_bool)
-        fail(p, x->offset, "the two sides of '?:' are a number and a truth value; make both the same");
+        fail(p, x->offset,
+             "the two sides of '?:' are a number and a truth value; make both the same");
     x->is_bool = select ? x->operands[1]->is_bool : x->word->gives_bool;
     out->dtypes &= x->word->dtypes;
-    if (x->word->needs_floating) out->kind |= TN_POINTWISE_FLOAT;
+    if (x->word->needs_floating)
+        out->kind |= TN_POINTWISE_FLOAT;
 }
 
 static bool check_argument(parser *p, const cg_expr *x)
 {
     if (x->kind == CG_EXPR_CALL) {
         for (int i = 0; i < x->word->arity; i++)
-            if (!check_argument(p, x->operands[i])) return false;
+            if (!check_argument(p, x->operands[i]))
+                return false;
         return true;
     }
-    if (x->kind == CG_EXPR_NUMBER) return true;
+    if (x->kind == CG_EXPR_NUMBER)
+        return true;
     const tn__type *t = p->e->schema->args[x->index].type;
-    if (t->kind == TN__TYPE_TENSOR || t->kind == TN__TYPE_SCALAR) return true;
-    fail(p, x->offset, "only Tensor and Scalar arguments can stand in an expression; an optional one cannot");
+    if (t->kind == TN__TYPE_TENSOR || t->kind == TN__TYPE_SCALAR)
+        return true;
+    fail(p, x->offset,
+         "only Tensor and Scalar arguments can stand in an expression; an optional one cannot");
     return false;
 }
 
 /* cg_dtypes numbers dtypes as PyTorch does; ours are tenon/base.h's. */
 tn_dtypes cg_own_dtypes(cg_dtypes set)
 {
-    static const int8_t ours[] = {TN_U8, TN_I8, TN_I16, TN_I32, TN_I64, TN_F16, TN_F32, TN_F64, -1, TN_C64, TN_C128, TN_BOOL,
-                                  -1,    -1,    -1,     TN_BF16};
+    static const int8_t ours[] = {TN_U8, TN_I8,  TN_I16,  TN_I32,  TN_I64, TN_F16, TN_F32, TN_F64,
+                                  -1,    TN_C64, TN_C128, TN_BOOL, -1,     -1,     -1,     TN_BF16};
     tn_dtypes out = 0;
     for (size_t i = 0; i < sizeof ours; i++)
-        if (set >> i & 1 && ours[i] >= 0) out |= TN_DTYPE_BIT(ours[i]);
+        if (set >> i & 1 && ours[i] >= 0)
+            out |= TN_DTYPE_BIT(ours[i]);
     return out;
 }
 
@@ -286,12 +333,19 @@ bool cg_pointwise_parse(cg_diag *d, tn__arena *a, const cg_entry *e, cg_pointwis
     *out = (cg_pointwise){.dtypes = TN_DTYPES_ALL, .kind = TN_POINTWISE};
     out->root = parse_expr(&p);
     skip_space(&p);
-    if (out->root && *p.at) fail(&p, here(&p), "expected an operator or the end of the expression");
-    if (!p.failed && out->root && check_argument(&p, out->root)) settle(&p, (cg_expr *)out->root, out);
-    if (p.failed || !out->root) return false;
-    if (out->root->is_bool) out->kind |= TN_POINTWISE_BOOL;
-    if (e->dtypes) out->dtypes &= cg_own_dtypes(e->dtypes);
-    if (!out->dtypes) fail(&p, 0, "no dtype is left: what the expression uses and the dtypes key exclude each other");
+    if (out->root && *p.at)
+        fail(&p, here(&p), "expected an operator or the end of the expression");
+    if (!p.failed && out->root && check_argument(&p, out->root))
+        settle(&p, (cg_expr *)out->root, out);
+    if (p.failed || !out->root)
+        return false;
+    if (out->root->is_bool)
+        out->kind |= TN_POINTWISE_BOOL;
+    if (e->dtypes)
+        out->dtypes &= cg_own_dtypes(e->dtypes);
+    if (!out->dtypes)
+        fail(&p, 0,
+             "no dtype is left: what the expression uses and the dtypes key exclude each other");
     return !p.failed;
 }
 
@@ -321,7 +375,8 @@ void cg_expr_print(const cg_expr *e, const char *suffix, FILE *to)
     else
         fprintf(to, "tnm_%s_%s(", e->word->name, suffix);
     for (int i = 0; i < e->word->arity; i++) {
-        if (i) fputs(", ", to);
+        if (i)
+            fputs(", ", to);
         cg_expr_print(e->operands[i], suffix, to);
     }
     fputc(')', to);

@@ -20,9 +20,9 @@ typedef enum cg_expr_kind { CG_EXPR_NUMBER, CG_EXPR_ARG, CG_EXPR_CALL } cg_expr_
 typedef struct cg_word {
     const char *name;
     int arity;
-    tn_dtypes dtypes;    /* where it is defined */
+    tn_dtypes dtypes; /* where it is defined */
     bool gives_bool;
-    bool takes_bool;     /* its operands are bools: && || ! ; a number is compared with zero first */
+    bool takes_bool; /* its operands are bools: && || ! ; a number is compared with zero first */
     bool needs_floating; /* integers are computed in the default floating dtype */
 } cg_word;
 
@@ -32,18 +32,18 @@ size_t cg_word_names(const char **names, size_t cap);
 typedef struct cg_expr cg_expr;
 struct cg_expr {
     cg_expr_kind kind;
-    size_t offset;         /* in the expression's text */
-    const char *text;      /* NUMBER: the literal; ARG: the name */
-    int index;             /* ARG: which argument of the schema */
-    const cg_word *word;   /* CALL; `select` (the ?: operator) has three operands, the first a bool */
+    size_t offset;       /* in the expression's text */
+    const char *text;    /* NUMBER: the literal; ARG: the name */
+    int index;           /* ARG: which argument of the schema */
+    const cg_word *word; /* CALL; `select` (the ?: operator) has three operands, the first a bool */
     const cg_expr *operands[3];
     bool is_bool;
 };
 
 typedef struct cg_pointwise {
     const cg_expr *root;
-    tn_dtypes dtypes;      /* of the computation */
-    int32_t kind;          /* TN_POINTWISE and what goes with it */
+    tn_dtypes dtypes; /* of the computation */
+    int32_t kind;     /* TN_POINTWISE and what goes with it */
 } cg_pointwise;
 
 /* Parses and checks an entry's `pointwise`. Errors go to d with line and column. */

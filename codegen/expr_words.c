@@ -92,13 +92,15 @@ static const cg_word words[] = {
 const cg_word *cg_word_find(const char *name, size_t n)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strlen(words[i].name) == n && memcmp(words[i].name, name, n) == 0) return &words[i];
+        if (strlen(words[i].name) == n && memcmp(words[i].name, name, n) == 0)
+            return &words[i];
     return NULL;
 }
 
 size_t cg_word_names(const char **names, size_t cap)
 {
     size_t n = sizeof words / sizeof *words;
-    for (size_t i = 0; i < n && i < cap; i++) names[i] = words[i].name;
+    for (size_t i = 0; i < n && i < cap; i++)
+        names[i] = words[i].name;
     return n < cap ? n : cap;
 }

@@ -10,17 +10,19 @@
 
 #include "emit.h"
 #include "ops.h"
+#include "stamp.h"
 
 typedef struct output {
-    const char *template, *path;
+    const char *template, *path; /* a path that ends in '/': a folder of pages */
 } output;
 
 static const output outputs[] = {
+    {"calls.c.m4", "core/calls.c"}, /* the longest first, so that no CPU waits at the end */
     {"frames.h.m4", "include/tenon/frames.h"},
     {"ops.h.m4", "include/tenon/ops.h"},
+    {"pages.md.m4", "docs/ops/"},
     {"math.h.m4", "include/tenon/math.h"},
     {"ops.c.m4", "core/ops.c"},
-    {"calls.c.m4", "core/calls.c"},
     {"shapes.c.m4", "core/shapes.c"},
     {"rules.h.m4", "core/shape/rules.h"},
     {"pointwise.c.m4", "cpu/pointwise.c"},
@@ -29,25 +31,41 @@ static const output outputs[] = {
     {"pointwise_cuda.c.m4", "cuda/pointwise.c"},
 };
 
+/* One file of loops or kernels per dtype, so that they are compiled side by side. */
+typedef struct dtype_output {
+    const char *template, *path_format;
+    tn_dtypes dtypes;
+} dtype_output;
+
+static const dtype_output dtype_outputs[] = {
+    {"loops.c.m4", "cpu/loops_%s.c", TN_DTYPES_ALL},
+    {"pointwise.cu.m4", "cuda/pointwise_%s.cu",
+     TN_DTYPES_ALL & ~(TN_DTYPE_BIT(TN_F16) | TN_DTYPE_BIT(TN_BF16))}, /* f32's serve these two */
+};
+
 typedef struct options {
     const char *schema, *out, *templates, *plugin;
+    int jobs;
     bool check, dump_facts;
 } options;
 
 static const char help[] =
     "tenon-gen - everything that is derived from an operator schema\n"
     "\n"
-    "  tenon-gen --schema FILE --out DIR [--templates DIR] [--check]\n"
-    "  tenon-gen --schema FILE --plugin NAME --out DIR      for a third party's operators\n"
-    "  tenon-gen --schema FILE --dump-facts                 what the templates are told, on standard output\n"
+    "  tenon-gen --schema FILE --out DIR [--templates DIR] [--check] [--jobs N]\n"
+    "  tenon-gen --schema FILE --plugin NAME --out DIR   for a third party's operators\n"
+    "  tenon-gen --schema FILE --dump-facts              what the templates are told\n"
     "\n"
     "  --schema FILE      operators, in the format of native_functions.yaml\n"
     "  --out DIR          where to write; files whose content would not change are left alone\n"
     "  --templates DIR    the m4 templates (default: the installed ones)\n"
-    "  --plugin NAME      write NAME_ops.h and NAME_ops.c: frames, kernels and registration of a plugin\n"
+    "  --plugin NAME      write NAME_ops.h and NAME_ops.c: frames, kernels and registration\n"
     "  --check            write nothing; fail when a file is not what would be written\n"
+    "  --jobs N           m4 processes at a time (default: one per CPU, 4 at most)\n"
+    "  --dump-facts       print the facts on standard output, write nothing\n"
     "\n"
-    "Exit status: 0 all well; 1 the schema has errors, or --check found a difference; 2 wrong use.\n";
+    "Exit status: 0 all well; 1 the schema has errors, or --check found a difference; 2 wrong\n"
+    "use.\n";
 
 static int usage(const char *what)
 {
@@ -60,115 +78,192 @@ static const char *default_templates(void)
 {
     static char path[4096];
     char *self = realpath("/proc/self/exe", NULL);
-    if (!self) return "templates";
+    if (!self)
+        return "templates";
     char *slash = strrchr(self, '/');
-    if (slash) *slash = '\0';
+    if (slash)
+        *slash = '\0';
     snprintf(path, sizeof path, "%s/../share/tenon/templates", self);
     free(self);
     return path;
 }
 
-static bool emit_plugin(cg_diag *d, cg_out *out, const char *name, const char *facts, size_t n)
+/* ---- facts ----------------------------------------------------------------------------------- */
+typedef struct facts {
+    char *s;
+    size_t n;
+} facts;
+
+/* Of one dtype's loops, or with TN_DTYPE_NONE everything. */
+static bool make_facts(const cg_ops *ops, const char *ns, tn_dtype dtype, facts *out)
+{
+    *out = (facts){NULL, 0};
+    FILE *to = open_memstream(&out->s, &out->n);
+    if (!to)
+        return false;
+    bool ok = dtype == TN_DTYPE_NONE ? cg_facts_write(ops, ns, to)
+                                     : cg_facts_write_loops(ops, ns, dtype, to);
+    return fclose(to) == 0 && ok;
+}
+
+/* ---- outputs --------------------------------------------------------------------------------- */
+static bool emit_plugin(cg_diag *d, cg_out *out, const char *name, const facts *all)
 {
     char header[512], source[512];
     snprintf(header, sizeof header, "%s_ops.h", name);
     snprintf(source, sizeof source, "%s_ops.c", name);
-    bool ok = cg_emit(d, out, "plugin_ops.h.m4", facts, n, header);
-    return cg_emit(d, out, "plugin_ops.c.m4", facts, n, source) && ok;
+    const cg_job jobs[] = {{"plugin_ops.h.m4", all->s, all->n, header},
+                           {"plugin_ops.c.m4", all->s, all->n, source}};
+    return cg_emit_all(d, out, jobs, 2);
 }
 
-/* One file of loops or kernels per dtype, so that they are compiled side by side: the template is told which. */
-static bool emit_per_dtype(cg_diag *d, cg_out *out, const char *facts, size_t n, const char *template_name, const char *path_format,
-                           const char *const *dtypes)
+enum {
+    N_OUTPUTS = sizeof outputs / sizeof *outputs,
+    N_DTYPE_OUTPUTS = sizeof dtype_outputs / sizeof *dtype_outputs,
+};
+
+typedef struct plan {
+    cg_job jobs[N_OUTPUTS + N_DTYPE_OUTPUTS * TN_DTYPE_COUNT];
+    char paths[N_DTYPE_OUTPUTS * TN_DTYPE_COUNT][64];
+    int n, n_paths;
+} plan;
+
+static void plan_dtype(plan *p, tn_dtype dtype, const facts *loops)
 {
-    char *told = malloc(n + 128);
-    bool ok = told != NULL;
-    for (; told && *dtypes; dtypes++) {
-        char path[64];
-        int head = sprintf(told, "m4_define(@{cg_which_dtype@}, %s)m4_define(@{cg_dtype@}, %s)\n", *dtypes, *dtypes);
-        memcpy(told + head, facts, n);
-        snprintf(path, sizeof path, path_format, *dtypes);
-        ok = cg_emit(d, out, template_name, told, (size_t)head + n, path) && ok;
+    for (int i = 0; i < N_DTYPE_OUTPUTS; i++) {
+        if (!(dtype_outputs[i].dtypes & TN_DTYPE_BIT(dtype)))
+            continue;
+        char *path = p->paths[p->n_paths++];
+        snprintf(path, sizeof p->paths[0], dtype_outputs[i].path_format, cg_suffix(dtype));
+        p->jobs[p->n++] = (cg_job){dtype_outputs[i].template, loops->s, loops->n, path};
     }
-    free(told);
+}
+
+static bool emit_core(cg_diag *d, cg_out *out, const cg_ops *ops, const facts *all)
+{
+    plan p = {.n = 0};
+    facts loops[TN_DTYPE_COUNT] = {{NULL, 0}};
+    bool ok = true;
+    for (int i = 0; i < N_OUTPUTS; i++)
+        p.jobs[p.n++] = (cg_job){outputs[i].template, all->s, all->n, outputs[i].path};
+    for (tn_dtype dtype = 0; ok && dtype < TN_DTYPE_COUNT; dtype++) {
+        ok = make_facts(ops, "aten", dtype, &loops[dtype]);
+        if (ok)
+            plan_dtype(&p, dtype, &loops[dtype]);
+    }
+    ok = ok && cg_emit_all(d, out, p.jobs, p.n);
+    for (tn_dtype dtype = 0; dtype < TN_DTYPE_COUNT; dtype++)
+        free(loops[dtype].s);
     return ok;
 }
 
-static bool emit_loops(cg_diag *d, cg_out *out, const char *facts, size_t n)
+static bool write_outputs(cg_diag *d, const options *o, const cg_ops *ops, cg_out *out)
 {
-    static const char *const all[] = {"bool", "u8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "c64", "c128", NULL};
-    static const char *const computed[] = {"bool", "u8", "i8", "i16", "i32", "i64", "f32", "f64", "c64", "c128", NULL};
-    bool ok = emit_per_dtype(d, out, facts, n, "loops.c.m4", "cpu/loops_%s.c", all);
-    return emit_per_dtype(d, out, facts, n, "pointwise.cu.m4", "cuda/pointwise_%s.cu", computed) && ok;
-}
-
-static bool emit_all(cg_diag *d, cg_out *out, const char *facts, size_t n)
-{
-    bool ok = true;
-    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
-        ok = cg_emit(d, out, outputs[i].template, facts, n, outputs[i].path) && ok;
-    return emit_loops(d, out, facts, n) && ok;
-}
-
-static bool write_outputs(cg_diag *d, const options *o, const cg_ops *ops)
-{
-    char *facts = NULL;
-    size_t n = 0;
-    FILE *to = open_memstream(&facts, &n);
-    if (!to) return false;
-    bool ok = cg_facts_write(ops, o->plugin ? o->plugin : "aten", to);
-    ok = fclose(to) == 0 && ok;
-    cg_out out = {.outdir = o->out, .template_dir = o->templates, .check = o->check};
-    if (ok && o->dump_facts)
-        fwrite(facts, 1, n, stdout);
-    else if (ok)
-        ok = o->plugin ? emit_plugin(d, &out, o->plugin, facts, n) : emit_all(d, &out, facts, n);
-    free(facts);
+    facts all;
+    bool ok = make_facts(ops, o->plugin ? o->plugin : "aten", TN_DTYPE_NONE, &all);
+    if (!ok)
+        cg_error(d, o->schema, (cg_pos){0, 0}, "the facts cannot be written: out of memory");
+    else if (o->dump_facts)
+        ok = fwrite(all.s, 1, all.n, stdout) == all.n;
+    else
+        ok = o->plugin ? emit_plugin(d, out, o->plugin, &all) : emit_core(d, out, ops, &all);
+    free(all.s);
     return ok;
 }
 
 static int run(const options *o)
 {
+    char what[256];
+    snprintf(what, sizeof what, "%s", o->plugin ? o->plugin : "");
+    bool stamped = !o->check && !o->dump_facts;
+    uint64_t inputs = stamped ? cg_stamp_inputs(o->schema, o->templates, what) : 0;
+    if (stamped && cg_stamp_holds(o->out, inputs))
+        return 0;
     cg_diag d = {0};
     tn__arena arena = {0};
+    cg_out out = {.outdir = o->out,
+                  .template_dir = o->templates,
+                  .check = o->check,
+                  .jobs = o->jobs,
+                  .arena = &arena};
     cg_ops ops;
     cg_file *f = cg_file_read(&d, o->schema);
-    if (f) cg_validate(&d, f);
-    bool ok = f && !cg_diag_failed(&d) && cg_ops_make(&d, &arena, f, &ops) && write_outputs(&d, o, &ops);
+    if (f)
+        cg_validate(&d, f);
+    bool ok = f && !cg_diag_failed(&d) && cg_ops_make(&d, &arena, f, &ops) &&
+              write_outputs(&d, o, &ops, &out);
     cg_diag_print(&d, stderr, CG_DIAG_TEXT);
     ok = ok && !cg_diag_failed(&d);
-    if (f) cg_file_free(f);
+    if (ok && stamped && d.n_items == 0)
+        cg_stamp_leave(&out, inputs);
+    if (f)
+        cg_file_free(f);
     tn__arena_free(&arena);
     cg_diag_free(&d);
     return ok ? 0 : 1;
 }
 
+static int jobs_of(const char *text)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+    return *end || n < 1 || n > 1000 ? -1 : (int)n;
+}
+
 int main(int argc, char **argv)
 {
-    enum { SCHEMA = 256, OUT, TEMPLATES, PLUGIN, CHECK, DUMP, HELP };
+    enum { SCHEMA = 256, OUT, TEMPLATES, PLUGIN, JOBS, CHECK, DUMP, HELP };
     static const struct option longs[] = {
-        {"schema", required_argument, NULL, SCHEMA},       {"out", required_argument, NULL, OUT},
-        {"templates", required_argument, NULL, TEMPLATES}, {"plugin", required_argument, NULL, PLUGIN},
-        {"check", no_argument, NULL, CHECK},               {"dump-facts", no_argument, NULL, DUMP},
-        {"help", no_argument, NULL, HELP},                 {NULL, 0, NULL, 0},
+        {"schema", required_argument, NULL, SCHEMA},
+        {"out", required_argument, NULL, OUT},
+        {"templates", required_argument, NULL, TEMPLATES},
+        {"plugin", required_argument, NULL, PLUGIN},
+        {"jobs", required_argument, NULL, JOBS},
+        {"check", no_argument, NULL, CHECK},
+        {"dump-facts", no_argument, NULL, DUMP},
+        {"help", no_argument, NULL, HELP},
+        {NULL, 0, NULL, 0},
     };
     options o = {.templates = default_templates()};
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, "h", longs, NULL)) != -1;) {
         switch (c) {
-        case SCHEMA: o.schema = optarg; break;
-        case OUT: o.out = optarg; break;
-        case TEMPLATES: o.templates = optarg; break;
-        case PLUGIN: o.plugin = optarg; break;
-        case CHECK: o.check = true; break;
-        case DUMP: o.dump_facts = true; break;
+        case SCHEMA:
+            o.schema = optarg;
+            break;
+        case OUT:
+            o.out = optarg;
+            break;
+        case TEMPLATES:
+            o.templates = optarg;
+            break;
+        case PLUGIN:
+            o.plugin = optarg;
+            break;
+        case JOBS:
+            o.jobs = jobs_of(optarg);
+            break;
+        case CHECK:
+            o.check = true;
+            break;
+        case DUMP:
+            o.dump_facts = true;
+            break;
         case 'h':
-        case HELP: fputs(help, stdout); return 0;
-        default: return usage("unknown option, or an option without its value");
+        case HELP:
+            fputs(help, stdout);
+            return 0;
+        default:
+            return usage("unknown option, or an option without its value");
         }
     }
-    if (optind < argc) return usage("arguments are given with options only");
-    if (!o.schema) return usage("--schema is missing");
-    if (!o.out && !o.dump_facts) return usage("--out is missing");
+    if (optind < argc)
+        return usage("arguments are given with options only");
+    if (o.jobs < 0)
+        return usage("--jobs takes a number from 1 to 1000");
+    if (!o.schema)
+        return usage("--schema is missing");
+    if (!o.out && !o.dump_facts)
+        return usage("--out is missing");
     return run(&o);
 }

@@ -12,11 +12,13 @@ typedef struct maker {
     bool ok;
 } maker;
 
-static const char *format(tn__arena *a, const char *fmt, const char *x, const char *y, const char *z)
+static const char *format(tn__arena *a, const char *fmt, const char *x, const char *y,
+                          const char *z)
 {
     int n = snprintf(NULL, 0, fmt, x, y, z);
     char *s = tn__arena_alloc(a, (size_t)n + 1);
-    if (s) snprintf(s, (size_t)n + 1, fmt, x, y, z);
+    if (s)
+        snprintf(s, (size_t)n + 1, fmt, x, y, z);
     return s;
 }
 
@@ -30,7 +32,8 @@ static const char *full_schema(maker *m, const tn__schema *s)
 {
     size_t n = tn__schema_print(s, NULL, 0);
     char *text = tn__arena_alloc(m->a, n + 1);
-    if (!text) return NULL;
+    if (!text)
+        return NULL;
     tn__schema_print(s, text, n + 1);
     return s->ns_written ? text : format(m->a, "%s::%s%s", s->ns, text, "");
 }
@@ -40,7 +43,8 @@ static bool has_overload(const maker *m, const char *name, const char *overload)
 {
     for (int i = 0; i < m->file->n_entries; i++) {
         const tn__schema *s = m->file->entries[i].schema;
-        if (s && strcmp(s->name, name) == 0 && strcmp(s->overload, overload) == 0) return true;
+        if (s && strcmp(s->name, name) == 0 && strcmp(s->overload, overload) == 0)
+            return true;
     }
     return false;
 }
@@ -70,7 +74,10 @@ static cg_op *make_op(maker *m, const cg_entry *e, const tn__schema *s, int form
         return NULL;
     }
     if (!op->layout->callable)
-        fail(m, e, e->func.pos, "%s has an argument type that a call frame cannot hold yet; use types of docs/schema.md", op->id);
+        fail(m, e, e->func.pos,
+             "%s has an argument type that a call frame cannot hold yet; use types of "
+             "docs/schema.md",
+             op->id);
     return op;
 }
 
@@ -78,29 +85,35 @@ static cg_op *make_op(maker *m, const cg_entry *e, const tn__schema *s, int form
 static bool is_argument(const tn__schema *s, const char *name, size_t n)
 {
     for (int i = 0; i < s->n_args; i++)
-        if (strlen(s->args[i].name) == n && memcmp(s->args[i].name, name, n) == 0) return true;
+        if (strlen(s->args[i].name) == n && memcmp(s->args[i].name, name, n) == 0)
+            return true;
     return false;
 }
 
 static bool is_literal(const char *word, size_t n)
 {
     static const char *const names[] = {"true", "false", "bool", "i64", "f32", "none"};
-    if (isdigit((unsigned char)*word) || *word == '-') return true;
+    if (isdigit((unsigned char)*word) || *word == '-')
+        return true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strlen(names[i]) == n && memcmp(names[i], word, n) == 0) return true;
+        if (strlen(names[i]) == n && memcmp(names[i], word, n) == 0)
+            return true;
     return false;
 }
 
 static const char *literal_c(const char *word, size_t n)
 {
-    static const char *const c[][2] = {{"bool", "TN_BOOL"}, {"i64", "TN_I64"}, {"f32", "TN_F32"}, {"none", "TN_DTYPE_NONE"}};
+    static const char *const c[][2] = {
+        {"bool", "TN_BOOL"}, {"i64", "TN_I64"}, {"f32", "TN_F32"}, {"none", "TN_DTYPE_NONE"}};
     for (size_t i = 0; i < sizeof c / sizeof *c; i++)
-        if (strlen(c[i][0]) == n && memcmp(c[i][0], word, n) == 0) return c[i][1];
+        if (strlen(c[i][0]) == n && memcmp(c[i][0], word, n) == 0)
+            return c[i][1];
     return NULL;
 }
 
 /* One argument of the rule: an argument of the operator, or a literal. Appends its C. */
-static bool shape_argument(maker *m, const cg_entry *e, const char *word, size_t n, char *c, size_t cap)
+static bool shape_argument(maker *m, const cg_entry *e, const char *word, size_t n, char *c,
+                           size_t cap)
 {
     size_t used = strlen(c);
     char name[128];
@@ -112,7 +125,9 @@ static bool shape_argument(maker *m, const cg_entry *e, const char *word, size_t
         snprintf(c + used, cap - used, ", %s", known ? known : name);
     } else {
         fail(m, e, cg_at(&e->shape, (size_t)(word - e->shape.text)),
-             "'%s' is neither an argument of the operator nor a literal; write an argument's name, a number, true, false, a dtype or none", name);
+             "'%s' is neither an argument of the operator nor a literal; write an argument's name, "
+             "a number, true, false, a dtype or none",
+             name);
         return false;
     }
     return true;
@@ -123,19 +138,25 @@ static void make_shape(maker *m, const cg_entry *e, cg_group *g)
 {
     const char *at = e->shape.text, *begin = at;
     char c[512] = "";
-    while (isalnum((unsigned char)*at) || *at == '_') at++;
+    while (isalnum((unsigned char)*at) || *at == '_')
+        at++;
     g->shape_rule = tn__arena_strndup(m->a, begin, (size_t)(at - begin));
     if (*at == '(') {
         do {
             at++;
-            while (*at == ' ') at++;
+            while (*at == ' ')
+                at++;
             const char *word = at;
-            while (isalnum((unsigned char)*at) || *at == '_' || *at == '-') at++;
-            if (at > word && !shape_argument(m, e, word, (size_t)(at - word), c, sizeof c)) return;
-            while (*at == ' ') at++;
+            while (isalnum((unsigned char)*at) || *at == '_' || *at == '-')
+                at++;
+            if (at > word && !shape_argument(m, e, word, (size_t)(at - word), c, sizeof c))
+                return;
+            while (*at == ' ')
+                at++;
         } while (*at == ',');
         if (*at != ')') {
-            fail(m, e, cg_at(&e->shape, (size_t)(at - e->shape.text)), "expected ',' or ')' in the shape rule %s", g->shape_rule);
+            fail(m, e, cg_at(&e->shape, (size_t)(at - e->shape.text)),
+                 "expected ',' or ')' in the shape rule %s", g->shape_rule);
             return;
         }
     }
@@ -148,7 +169,8 @@ static bool is_prepared(const char *shape, int32_t *kind)
     static const struct {
         const char *name;
         int32_t kind;
-    } kinds[] = {{"pointwise", TN_POINTWISE}, {"pointwise_float", TN_POINTWISE | TN_POINTWISE_FLOAT},
+    } kinds[] = {{"pointwise", TN_POINTWISE},
+                 {"pointwise_float", TN_POINTWISE | TN_POINTWISE_FLOAT},
                  {"pointwise_bool", TN_POINTWISE | TN_POINTWISE_BOOL}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].name, shape) == 0) {
@@ -159,36 +181,61 @@ static bool is_prepared(const char *shape, int32_t *kind)
 }
 
 /* ---- groups ------------------------------------------------------------------------------------------- */
+/* "add" of "add_": a page holds what differs in form only. Names like __and__ stand for themselves. */
+static const char *page_name(maker *m, const tn__schema *s)
+{
+    size_t n = strlen(s->name);
+    bool inplace = n > 1 && s->name[n - 1] == '_' && s->name[n - 2] != '_';
+    return inplace ? tn__arena_strndup(m->a, s->name, n - 1) : s->name;
+}
+
 static void make_group(maker *m, const cg_entry *e, cg_group *g)
 {
     g->entry = e;
+    g->page = page_name(m, e->schema);
+    if (!g->page) {
+        m->ok = false;
+        return;
+    }
     g->forms[CG_FUNCTIONAL] = make_op(m, e, e->schema, CG_FUNCTIONAL);
-    if (!e->is_ours) return;
-    if (e->forms & CG_FORM_INPLACE) g->forms[CG_INPLACE] = make_op(m, e, cg_schema_inplace(m->a, e), CG_INPLACE);
-    if (e->forms & CG_FORM_OUT) g->forms[CG_OUT] = make_op(m, e, cg_schema_out(m->a, e), CG_OUT);
+    if (!e->is_ours)
+        return;
+    if (e->forms & CG_FORM_INPLACE)
+        g->forms[CG_INPLACE] = make_op(m, e, cg_schema_inplace(m->a, e), CG_INPLACE);
+    if (e->forms & CG_FORM_OUT)
+        g->forms[CG_OUT] = make_op(m, e, cg_schema_out(m->a, e), CG_OUT);
     g->is_pointwise = e->pointwise.text != NULL;
     g->pointwise.dtypes = e->dtypes ? cg_own_dtypes(e->dtypes) : TN_DTYPES_ALL;
-    if (g->is_pointwise && !cg_pointwise_parse(m->d, m->a, e, &g->pointwise)) m->ok = false;
-    if (e->shape.text && !is_prepared(e->shape.text, &g->pointwise.kind)) make_shape(m, e, g);
+    if (g->is_pointwise && !cg_pointwise_parse(m->d, m->a, e, &g->pointwise))
+        m->ok = false;
+    if (e->shape.text && !is_prepared(e->shape.text, &g->pointwise.kind))
+        make_shape(m, e, g);
 }
 
 static int by_name(const void *a, const void *b)
 {
     const cg_group *x = a, *y = b;
-    int c = strcmp(x->entry->schema->name, y->entry->schema->name);
+    int c = strcmp(x->page, y->page);
+    if (c == 0)
+        c = strcmp(x->entry->schema->name, y->entry->schema->name);
     return c ? c : strcmp(x->entry->schema->overload, y->entry->schema->overload);
 }
 
 bool cg_ops_make(cg_diag *d, tn__arena *a, const cg_file *f, cg_ops *out)
 {
     maker m = {d, a, f, true};
-    *out = (cg_ops){tn__arena_alloc(a, (size_t)(f->n_entries + 1) * sizeof *out->groups), f->n_entries};
-    if (!out->groups) return false;
-    for (int i = 0; i < f->n_entries; i++) make_group(&m, &f->entries[i], &out->groups[i]);
-    if (!m.ok) return false;
+    *out = (cg_ops){tn__arena_alloc(a, (size_t)(f->n_entries + 1) * sizeof *out->groups),
+                    f->n_entries};
+    if (!out->groups)
+        return false;
+    for (int i = 0; i < f->n_entries; i++)
+        make_group(&m, &f->entries[i], &out->groups[i]);
+    if (!m.ok)
+        return false;
     qsort(out->groups, (size_t)out->n_groups, sizeof *out->groups, by_name);
     for (int i = 0; i < out->n_groups; i++)
         for (int form = 0; form < CG_FORMS; form++)
-            if (out->groups[i].forms[form]) out->groups[i].forms[form]->index = i * CG_FORMS + form;
+            if (out->groups[i].forms[form])
+                out->groups[i].forms[form]->index = i * CG_FORMS + form;
     return true;
 }

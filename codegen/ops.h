@@ -13,14 +13,17 @@ enum { CG_FUNCTIONAL, CG_INPLACE, CG_OUT, CG_FORMS };
 typedef struct cg_op {
     const tn__schema *schema;
     const tn__layout *layout;
-    const char *full;  /* the schema with its namespace */
-    const char *id;    /* "add_Tensor": struct tn_add_Tensor_args, TN_SCHEMA_add_Tensor, tn_call_add_Tensor */
+    const char *full; /* the schema with its namespace */
+    const char
+        *id; /* "add_Tensor": struct tn_add_Tensor_args, TN_SCHEMA_add_Tensor, tn_call_add_Tensor */
     const char *short_id; /* "add": the expression call tn_add */
-    int form, index;   /* index: of the group's, times CG_FORMS, plus the form */
+    int form, index;      /* index: of the group's, times CG_FORMS, plus the form */
 } cg_op;
 
 typedef struct cg_group {
     const cg_entry *entry;
+    const char
+        *page; /* its name without the '_' of an in-place form: what one reference page holds */
     cg_op *forms[CG_FORMS]; /* an entry of ATen's kind has only the first, whatever it is */
     bool is_pointwise;
     cg_pointwise pointwise;
@@ -38,5 +41,12 @@ bool cg_ops_make(cg_diag *d, tn__arena *a, const cg_file *f, cg_ops *out);
 
 /* Writes the facts: m4 macro calls as the body of cg_facts (templates/README.md lists them). */
 bool cg_facts_write(const cg_ops *ops, const char *ns, FILE *to);
+
+/* The facts that the loops of one dtype are made of, with cg_dtype naming it: a small part of all,
+ * which m4 would otherwise read once per dtype. */
+bool cg_facts_write_loops(const cg_ops *ops, const char *ns, tn_dtype dtype, FILE *to);
+
+/* "f32": how a dtype is named in facts, and at the end of a C name. */
+const char *cg_suffix(tn_dtype dtype);
 
 #endif

@@ -6,7 +6,13 @@
 
 #include "ops.h"
 
-static const char *const suffixes[TN_DTYPE_COUNT] = {"bool", "u8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "c64", "c128"};
+static const char *const suffixes[TN_DTYPE_COUNT] = {"bool", "u8",   "i8",  "i16", "i32", "i64",
+                                                     "f16",  "bf16", "f32", "f64", "c64", "c128"};
+
+const char *cg_suffix(tn_dtype dtype)
+{
+    return suffixes[dtype];
+}
 
 /* A fact's argument is quoted, so that commas and parentheses in it are text. */
 static void quoted(FILE *to, const char *text)
@@ -19,7 +25,8 @@ static void c_string(FILE *to, const char *text)
 {
     fputs("@{", to);
     for (; *text; text++) {
-        if (*text == '"' || *text == '\\') fputc('\\', to);
+        if (*text == '"' || *text == '\\')
+            fputc('\\', to);
         fputc(*text, to);
     }
     fputs("@}", to);
@@ -45,10 +52,14 @@ static void write_list(FILE *to, const char *type, tn_field_kind kind, const voi
     }
     fprintf(to, "{(const %s[]){", type);
     for (int64_t i = 0; i < list->len; i++) {
-        if (i) fputs(", ", to);
-        if (kind == TN_FIELD_INTS) fprintf(to, "%" PRId64, list->data[i]);
-        if (kind == TN_FIELD_FLOATS) write_double(to, ((const tn_floats *)field)->data[i]);
-        if (kind == TN_FIELD_BOOLS) fputs(((const tn_bools *)field)->data[i] ? "true" : "false", to);
+        if (i)
+            fputs(", ", to);
+        if (kind == TN_FIELD_INTS)
+            fprintf(to, "%" PRId64, list->data[i]);
+        if (kind == TN_FIELD_FLOATS)
+            write_double(to, ((const tn_floats *)field)->data[i]);
+        if (kind == TN_FIELD_BOOLS)
+            fputs(((const tn_bools *)field)->data[i] ? "true" : "false", to);
     }
     fprintf(to, "}, %" PRId64 "}", list->len);
 }
@@ -68,44 +79,70 @@ static void write_scalar(FILE *to, const tn_scalar *s)
 static void write_default(FILE *to, const tn_field *f, const void *at)
 {
     switch (f->kind) {
-    case TN_FIELD_INT: fprintf(to, "%" PRId64, *(const int64_t *)at); break;
-    case TN_FIELD_OPT_INT:
-        fprintf(to, "{%" PRId64 ", %" PRId64 "}", ((const tn_opt_int *)at)->value, ((const tn_opt_int *)at)->has);
+    case TN_FIELD_INT:
+        fprintf(to, "%" PRId64, *(const int64_t *)at);
         break;
-    case TN_FIELD_FLOAT: write_double(to, *(const double *)at); break;
+    case TN_FIELD_OPT_INT:
+        fprintf(to, "{%" PRId64 ", %" PRId64 "}", ((const tn_opt_int *)at)->value,
+                ((const tn_opt_int *)at)->has);
+        break;
+    case TN_FIELD_FLOAT:
+        write_double(to, *(const double *)at);
+        break;
     case TN_FIELD_OPT_FLOAT:
         fputc('{', to);
         write_double(to, ((const tn_opt_float *)at)->value);
         fprintf(to, ", %" PRId64 "}", ((const tn_opt_float *)at)->has);
         break;
-    case TN_FIELD_BOOL: fputs(*(const bool *)at ? "true" : "false", to); break;
-    case TN_FIELD_OPT_BOOL: fprintf(to, "%d", *(const tn_opt_bool *)at); break;
-    case TN_FIELD_SCALAR: write_scalar(to, at); break;
+    case TN_FIELD_BOOL:
+        fputs(*(const bool *)at ? "true" : "false", to);
+        break;
+    case TN_FIELD_OPT_BOOL:
+        fprintf(to, "%d", *(const tn_opt_bool *)at);
+        break;
+    case TN_FIELD_SCALAR:
+        write_scalar(to, at);
+        break;
     case TN_FIELD_DTYPE:
     case TN_FIELD_LAYOUT:
-    case TN_FIELD_MEMORY_FORMAT: fprintf(to, "%d", *(const int32_t *)at); break;
-    case TN_FIELD_DEVICE: fputs("{TN_DEVICE_NONE, -1}", to); break;
-    case TN_FIELD_INTS: write_list(to, "int64_t", f->kind, at); break;
-    case TN_FIELD_FLOATS: write_list(to, "double", f->kind, at); break;
-    case TN_FIELD_BOOLS: write_list(to, "bool", f->kind, at); break;
+    case TN_FIELD_MEMORY_FORMAT:
+        fprintf(to, "%d", *(const int32_t *)at);
+        break;
+    case TN_FIELD_DEVICE:
+        fputs("{TN_DEVICE_NONE, -1}", to);
+        break;
+    case TN_FIELD_INTS:
+        write_list(to, "int64_t", f->kind, at);
+        break;
+    case TN_FIELD_FLOATS:
+        write_list(to, "double", f->kind, at);
+        break;
+    case TN_FIELD_BOOLS:
+        write_list(to, "bool", f->kind, at);
+        break;
     case TN_FIELD_TENSORS:
-    case TN_FIELD_SCALARS: fprintf(to, "{NULL, %" PRId64 "}", ((const tn_ints *)at)->len); break;
+    case TN_FIELD_SCALARS:
+        fprintf(to, "{NULL, %" PRId64 "}", ((const tn_ints *)at)->len);
+        break;
     case TN_FIELD_STR:
         if (*(const char *const *)at)
             fprintf(to, "\"%s\"", *(const char *const *)at);
         else
             fputs("NULL", to);
         break;
-    default: fputs("NULL", to); break;
+    default:
+        fputs("NULL", to);
+        break;
     }
 }
 
 /* ---- one operator --------------------------------------------------------------------------------------- */
 static const char *kind_word(tn_field_kind kind)
 {
-    static const char *const words[] = {"tensor", "tensors", "int", "opt_int", "ints", "float", "opt_float", "floats", "bool",
-                                        "opt_bool", "bools", "scalar", "scalars", "dtype", "device", "layout", "memory_format",
-                                        "str", "generator", "unsupported"};
+    static const char *const words[] = {
+        "tensor", "tensors", "int",           "opt_int", "ints",      "float",      "opt_float",
+        "floats", "bool",    "opt_bool",      "bools",   "scalar",    "scalars",    "dtype",
+        "device", "layout",  "memory_format", "str",     "generator", "unsupported"};
     return words[kind];
 }
 
@@ -117,6 +154,16 @@ static void write_declarator(FILE *to, const tn_field *f)
     fprintf(to, "@{%s%s@}", type, pointer ? "" : " ");
 }
 
+/* A default as the schema writes it; "" for a required argument. */
+static const char *default_text(const cg_op *op, const tn_field *f)
+{
+    const tn__schema *s = op->schema;
+    for (int i = 0; i < s->n_args; i++)
+        if (strcmp(s->args[i].name, f->name) == 0)
+            return s->args[i].def ? s->args[i].def->source : "";
+    return "";
+}
+
 static void write_field(FILE *to, const char *fact, const cg_op *op, const tn_field *f)
 {
     fprintf(to, "cg_%s(@{%s@}, ", fact, f->name);
@@ -124,10 +171,11 @@ static void write_field(FILE *to, const char *fact, const cg_op *op, const tn_fi
     fprintf(to, ", %u, %u, @{%s@}, @{%s@}", f->offset, f->size, kind_word(f->kind), f->type);
     if (strcmp(fact, "arg") == 0) {
         bool required = !(f->flags & TN_FIELD_DEFAULTED);
-        fprintf(to, ", @{%s@}, @{%s@}, @{%s@}, @{", required ? "required" : "default", f->flags & TN_FIELD_KWONLY ? "kwonly" : "positional",
+        fprintf(to, ", @{%s@}, @{%s@}, @{%s@}, @{", required ? "required" : "default",
+                f->flags & TN_FIELD_KWONLY ? "kwonly" : "positional",
                 f->flags & TN_FIELD_OPTIONAL ? "optional" : "always");
         write_default(to, f, op->layout->defaults + f->offset);
-        fputs("@}", to);
+        fprintf(to, "@}, @{%s@}", default_text(op, f));
     }
     fputs(")m4_dnl\n", to);
 }
@@ -143,17 +191,32 @@ static void write_op(FILE *to, const cg_group *g, const cg_op *op)
     const tn__layout *l = op->layout;
     fprintf(to, "cg_op(@{%s@}, @{%s@}, ", op->id, op->short_id);
     c_string(to, op->full);
-    fprintf(to, ", @{%s@}, %d, %d, %d, %u)m4_dnl\n", form_word(g, op->form), g->entry->func.pos.line, op->index, l->n_results, l->size);
-    for (int i = 0; i < l->n_results; i++) write_field(to, "result", op, &l->fields[i]);
-    for (int i = 0; i < l->n_args; i++) write_field(to, "arg", op, &l->fields[l->n_results + i]);
+    fprintf(to, ", @{%s@}, %d, %d, %d, %u)m4_dnl\n", form_word(g, op->form),
+            g->entry->func.pos.line, op->index, l->n_results, l->size);
+    for (int i = 0; i < l->n_results; i++)
+        write_field(to, "result", op, &l->fields[i]);
+    for (int i = 0; i < l->n_args; i++)
+        write_field(to, "arg", op, &l->fields[l->n_results + i]);
     fprintf(to, "cg_op_end(@{%s@})m4_dnl\n", op->id);
 }
 
 /* ---- one declaration -------------------------------------------------------------------------------------- */
 static void write_shape(FILE *to, const cg_group *g)
 {
-    if (!g->shape_rule) return;
-    fprintf(to, "cg_shape(@{%s@}, @{%s@}, @{%s@})m4_dnl\n", g->forms[0]->id, g->shape_rule, g->shape_args);
+    if (!g->shape_rule)
+        return;
+    fprintf(to, "cg_shape(@{%s@}, @{%s@}, @{%s@})m4_dnl\n", g->forms[0]->id, g->shape_rule,
+            g->shape_args);
+}
+
+/* What the promoted operands may be. Without a dtypes key a floating-point function takes integers too, and computes them in
+ * the default floating dtype. */
+static tn_dtypes operand_dtypes(const cg_group *g)
+{
+    bool floats = g->pointwise.kind & TN_POINTWISE_FLOAT && !g->entry->dtypes;
+    if (!g->entry->is_ours)
+        return 0;
+    return g->pointwise.dtypes | (floats ? TN_DTYPES_INTEGRAL | TN_DTYPE_BIT(TN_BOOL) : 0);
 }
 
 static void write_decl(FILE *to, const cg_group *g)
@@ -166,16 +229,18 @@ static void write_decl(FILE *to, const cg_group *g)
             fputs("@{@}", to);
         fputs(", ", to);
     }
-    fprintf(to, "@{%s@}, %d, @{0x%x@}, @{%s@}, @{%s@}, %d)m4_dnl\n", g->shape_rule ? "shape" : "", g->pointwise.kind,
-            g->entry->is_ours ? g->pointwise.dtypes : 0, g->entry->since.text ? g->entry->since.text : "",
+    fprintf(to, "@{%s@}, %d, @{0x%x@}, @{%s@}, @{%s@}, %d)m4_dnl\n", g->shape_rule ? "shape" : "",
+            g->pointwise.kind, operand_dtypes(g), g->entry->since.text ? g->entry->since.text : "",
             g->entry->is_ours ? "structured" : "plain", g->entry->func.pos.line);
 }
 
 static bool uses(const cg_expr *e, int index)
 {
-    if (e->kind == CG_EXPR_ARG) return e->index == index;
+    if (e->kind == CG_EXPR_ARG)
+        return e->index == index;
     for (int i = 0; e->kind == CG_EXPR_CALL && i < e->word->arity; i++)
-        if (uses(e->operands[i], index)) return true;
+        if (uses(e->operands[i], index))
+            return true;
     return false;
 }
 
@@ -185,41 +250,78 @@ static const char *compute_suffix(tn_dtype d)
     return d == TN_F16 || d == TN_BF16 ? "f32" : suffixes[d];
 }
 
-static void write_pointwise(FILE *to, const cg_group *g)
+static void write_loop(FILE *to, const cg_group *g, tn_dtype d)
 {
-    if (!g->is_pointwise) return;
+    if (!(g->pointwise.dtypes & TN_DTYPE_BIT(d)))
+        return;
+    fprintf(to, "cg_loop(@{%s@}, @{%s@}, @{%s@}, @{", g->forms[0]->id, suffixes[d],
+            compute_suffix(d));
+    cg_expr_print(g->pointwise.root, compute_suffix(d), to);
+    fputs("@})m4_dnl\n", to);
+}
+
+/* only: of one dtype, or of all with TN_DTYPE_NONE. */
+static void write_pointwise(FILE *to, const cg_group *g, tn_dtype only)
+{
+    if (!g->is_pointwise)
+        return;
     const tn__schema *s = g->entry->schema;
     int tensors = 0, numbers = 0;
     fprintf(to, "cg_pointwise(@{%s@}, ", g->forms[0]->id);
     quoted(to, g->entry->pointwise.text);
     fprintf(to, ", @{%s@})m4_dnl\n", g->pointwise.kind & TN_POINTWISE_BOOL ? "bool" : "same");
     for (int i = 0; i < s->n_args; i++) {
-        bool used = uses(g->pointwise.root, i);
+        const char *used = uses(g->pointwise.root, i) ? "used" : "unused", *name = s->args[i].name;
         if (s->args[i].type->kind == TN__TYPE_TENSOR)
-            fprintf(to, "cg_input(@{%s@}, %d, @{%s@})m4_dnl\n", s->args[i].name, ++tensors, used ? "used" : "unused");
+            fprintf(to, "cg_input(@{%s@}, %d, @{%s@})m4_dnl\n", name, ++tensors, used);
         else if (s->args[i].type->kind == TN__TYPE_SCALAR)
-            fprintf(to, "cg_number(@{%s@}, %d, @{%s@})m4_dnl\n", s->args[i].name, numbers++, used ? "used" : "unused");
+            fprintf(to, "cg_number(@{%s@}, %d, @{%s@})m4_dnl\n", name, numbers++, used);
     }
-    for (tn_dtype d = 0; d < TN_DTYPE_COUNT; d++) {
-        if (!(g->pointwise.dtypes & TN_DTYPE_BIT(d))) continue;
-        fprintf(to, "cg_loop(@{%s@}, @{%s@}, @{%s@}, @{", g->forms[0]->id, suffixes[d], compute_suffix(d));
-        cg_expr_print(g->pointwise.root, compute_suffix(d), to);
-        fputs("@})m4_dnl\n", to);
-    }
+    for (tn_dtype d = 0; d < TN_DTYPE_COUNT; d++)
+        if (only == TN_DTYPE_NONE || only == d)
+            write_loop(to, g, d);
     fprintf(to, "cg_pointwise_end(@{%s@}, %d, %d)m4_dnl\n", g->forms[0]->id, tensors, numbers);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+static void begin_facts(FILE *to, const char *ns, int count)
+{
+    fprintf(to, "m4_define(@{cg_namespace@}, @{%s@})\n", ns);
+    fprintf(to, "m4_define(@{cg_count@}, %d)\n", count);
+    fputs("m4_define(@{cg_facts@}, @{m4_dnl\n", to);
+}
+
+static void write_group(FILE *to, const cg_group *g)
+{
+    for (int form = 0; form < CG_FORMS; form++)
+        if (g->forms[form])
+            write_op(to, g, g->forms[form]);
+    write_shape(to, g);
+    write_pointwise(to, g, TN_DTYPE_NONE);
+    write_decl(to, g);
 }
 
 bool cg_facts_write(const cg_ops *ops, const char *ns, FILE *to)
 {
-    fprintf(to, "m4_define(@{cg_namespace@}, @{%s@})\nm4_define(@{cg_count@}, %d)\nm4_define(@{cg_facts@}, @{\n", ns, ops->n_groups);
+    begin_facts(to, ns, ops->n_groups);
     for (int i = 0; i < ops->n_groups; i++) {
         const cg_group *g = &ops->groups[i];
-        for (int form = 0; form < CG_FORMS; form++)
-            if (g->forms[form]) write_op(to, g, g->forms[form]);
-        write_shape(to, g);
-        write_decl(to, g);
-        write_pointwise(to, g);
+        if (i == 0 || strcmp(g[-1].page, g->page) != 0)
+            fprintf(to, "cg_page(@{%s@})m4_dnl\n", g->page);
+        write_group(to, g);
+        if (i == ops->n_groups - 1 || strcmp(g[1].page, g->page) != 0)
+            fprintf(to, "cg_page_end(@{%s@})m4_dnl\n", g->page);
     }
+    fputs("@})m4_dnl\n", to);
+    return !ferror(to);
+}
+
+bool cg_facts_write_loops(const cg_ops *ops, const char *ns, tn_dtype dtype, FILE *to)
+{
+    fprintf(to, "m4_define(@{cg_dtype@}, @{%s@})\n", suffixes[dtype]);
+    begin_facts(to, ns, ops->n_groups);
+    for (int i = 0; i < ops->n_groups; i++)
+        write_pointwise(to, &ops->groups[i], dtype);
     fputs("@})m4_dnl\n", to);
     return !ferror(to);
 }

@@ -11,7 +11,7 @@
 
 #include "tool.h"
 
-/* One case: run(n) makes n calls in a loop of its own; the first failure ends it with its status. */
+/* One case: run(n) makes n calls in a loop of its own; the first failure ends it. */
 typedef struct bench_case {
     const char *name;
     tn_status (*run)(int64_t n);

@@ -133,7 +133,7 @@ static array *sum(array *const *in, array *out)
     return out;
 }
 
-/* One row of the result at a time, kept in locals of a fixed length so that it stays in registers. */
+/* One row of the result, summed in locals of a fixed length. */
 static void row_16(const float *a, const float *b, float *out)
 {
     float sums[16] = {0};

@@ -7,6 +7,7 @@
 #include <string.h>
 
 int tenon_cmd_bench(int argc, char **argv);
+int tenon_cmd_doctor(int argc, char **argv);
 int tenon_cmd_ops(int argc, char **argv);
 int tenon_cmd_replay(int argc, char **argv);
 int tenon_cmd_schema(int argc, char **argv);
@@ -18,6 +19,7 @@ static const struct {
     const char *what;
 } commands[] = {
     {"bench", tenon_cmd_bench, "measure what calls cost"},
+    {"doctor", tenon_cmd_doctor, "why a plugin does or does not load; what is covered"},
     {"ops", tenon_cmd_ops, "list operators, their schemas, and who serves each key"},
     {"replay", tenon_cmd_replay, "run recorded operator calls and compare the results"},
     {"schema", tenon_cmd_schema, "validate, compare and lock operator schemas"},

@@ -74,10 +74,10 @@ static void replay_one(replay_report *report, const options *o, const char *path
             replay_report_add(report, &f, &outcome);
     }
     sink_arg arg = {report, &f};
-    if (!wanted)
-        replay_report_broken(report, path, "cannot be run: out of memory");
-    else if (!replay_run_file(&f, wanted, o->seconds, add, &arg))
-        replay_report_broken(report, path, "cannot be run: no child process could be made");
+    const char *wrong = wanted ? replay_run_file(&f, wanted, o->seconds, add, &arg)
+                               : "cannot be run: out of memory";
+    if (wrong)
+        replay_report_broken(report, path, wrong);
     free(wanted);
     replay_close(&f);
 }

@@ -76,8 +76,9 @@ void replay_run_case(const replay_file *f, size_t i, replay_outcome *o);
 /* Runs in children the cases for which wanted[i] is set, and reports each. seconds: for one case.
  */
 typedef void (*replay_sink)(void *arg, const replay_outcome *o);
-bool replay_run_file(const replay_file *f, const bool *wanted, int seconds, replay_sink sink,
-                     void *arg);
+/* NULL, or what went wrong beside the cases. */
+const char *replay_run_file(const replay_file *f, const bool *wanted, int seconds, replay_sink sink,
+                            void *arg);
 
 /* ---- recorded tensors ----------------------------------------------------------------------- */
 /* Elements in host memory, the same view of a recorded and of a computed tensor. */

@@ -15,6 +15,7 @@ m4_ifelse($5, @{tensor@}, @{m4_ifelse($9, @{optional@},
     if (TN__UNLIKELY(!$1)) return tn__missing(op, "$1", NULL, 0);@})m4_append(@{cg_expr_checks@}, @{
     if (TN__UNLIKELY(!a->$1)) return tn__expr_missing(op, "$1", file, line);@})@})@},
     $5, @{tensors@}, @{m4_append(@{cg_many@}, @{list@})@},
+$5@{@}$9, @{stralways@}, @{m4_append(@{cg_many@}, @{list@})@},
 $5, @{device@}, @{m4_define(@{cg_device@}, @{$1@})@},
 $5@{@}$9, @{scalaroptional@}, @{m4_append(@{cg_expr_checks@}, @{
     tn__absent_number(&a->$1);@})@})@})
@@ -25,7 +26,9 @@ tn_status tn_call_$1(cg_params@{@}cg_results)
     struct tn_$1_args a;
     if (TN__UNLIKELY(!op)) return tn__native_failed();@{@}cg_checks
     a.frame = (tn_frame){sizeof a, 0};@{@}cg_fill
-    tn_status status = tn__dispatch(op, &a, m4_ifelse(m4_index(cg_many, @{list@}), -1, @{m4_ifelse(m4_defn(@{cg_keys@}), @{@}, @{m4_ifelse(m4_defn(@{cg_device@}), @{@}, @{tn__frame_keys(op, &a)@}, @{tn__factory_keys(cg_device)@})@}, @{cg_keys@})@}, @{tn__frame_keys(op, &a)@}), NULL, 0);@{@}cg_store
+m4_ifelse(m4_index(cg_many, @{list@}), -1,
+@{    tn_status status = tn__dispatch(op, &a, m4_ifelse(m4_defn(@{cg_keys@}), @{@}, @{m4_ifelse(m4_defn(@{cg_device@}), @{@}, @{tn__frame_keys(op, &a)@}, @{tn__factory_keys(cg_device)@})@}, @{cg_keys@}), NULL, 0);@},
+@{    tn_status status = tn_op_call_at(op, &a, NULL, 0);@})@{@}cg_store
     return status;
 }
 m4_ifelse(cg_single, 1, @{

@@ -1,7 +1,6 @@
-m4_dnl pointwise.cu.m4 - CUDA kernels of pointwise operators for the dtype that cg_which_dtype names. An operator is a struct
+m4_dnl pointwise.cu.m4 - CUDA kernels of pointwise operators for the dtype that cg_dtype names. An operator is a struct
 m4_dnl with its expression; the kernel itself stands in plugins/cuda/pointwise.cuh. f16 and bf16 are f32's memory dtypes.
 cg_none
-m4_define(@{cg_dtype@}, cg_which_dtype)
 m4_define(@{cg_type@}, m4_ifelse(cg_dtype, bool, bool, cg_dtype, u8, uint8_t, cg_dtype, i8, int8_t, cg_dtype, i16, int16_t,
     cg_dtype, i32, int32_t, cg_dtype, i64, int64_t, cg_dtype, f64, double, cg_dtype, c64, tn_c64, cg_dtype, c128, tn_c128, float))
 m4_define(@{cg_member@}, m4_ifelse(cg_dtype, bool, b, cg_dtype))

@@ -18,6 +18,8 @@ m4_define(@{cg_input@}, @{@})m4_dnl
 m4_define(@{cg_number@}, @{@})m4_dnl
 m4_define(@{cg_loop@}, @{@})m4_dnl
 m4_define(@{cg_pointwise_end@}, @{@})m4_dnl
+m4_define(@{cg_page@}, @{@})m4_dnl
+m4_define(@{cg_page_end@}, @{@})m4_dnl
 @})
 
 # m4_append(name, text): adds text to what a macro expands to.
@@ -25,3 +27,6 @@ m4_define(@{m4_append@}, @{m4_define(@{$1@}, m4_ifdef(@{$1@}, @{m4_defn(@{$1@})@
 
 # m4_list(name, text, separator): adds an item to a list that a macro expands to.
 m4_define(@{m4_list@}, @{m4_ifelse(m4_defn(@{$1@}), @{@}, @{m4_define(@{$1@}, @{$2@})@}, @{m4_append(@{$1@}, @{$3$2@})@})@})
+
+# m4_upper(text): in capitals.
+m4_define(@{m4_upper@}, @{m4_translit(@{$1@}, @{a-z@}, @{A-Z@})@})

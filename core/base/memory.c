@@ -129,7 +129,10 @@ void *tn__block_alloc_slow(size_t bytes)
     int class = class_or_none(bytes);
     size_t whole = class < TN__BLOCK_CLASSES ? class_bytes(class) : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     void *p = NULL;
-    if (posix_memalign(&p, ALIGNMENT, whole)) return NULL;
+    if (posix_memalign(&p, ALIGNMENT, whole)) {
+        tn__block_trim(); /* what this thread keeps may be just what is missing */
+        if (posix_memalign(&p, ALIGNMENT, whole)) return NULL;
+    }
     atomic_fetch_add_explicit(&system_blocks, 1, memory_order_relaxed);
     return p;
 }

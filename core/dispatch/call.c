@@ -58,17 +58,24 @@ tn_status tn__kernel_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t 
 /* Ends in tail calls, so that it saves no register itself. */
 tn_status tn__dispatch(const tn_op *op, void *frame, uint64_t keys, const char *file, int line)
 {
-    keys = (keys | tn__keys_tls.include) & ~tn__keys_tls.exclude & op->key_mask;
+    keys = (keys | tn__keys_tls.include) & ~tn__keys_tls.exclude &
+           atomic_load_explicit(&((tn_op *)op)->key_mask, memory_order_relaxed);
     if (TN__UNLIKELY(((tn_frame *)frame)->size < op->frame_size))
         return tn__call_with_older_frame(op, frame, keys, file, line);
     tn__kernel *k = atomic_load_explicit(&((tn_op *)op)->slots[tn__slot_of(keys)], memory_order_acquire);
     return k->loops ? tn__short_call(op, k, frame, keys, file, line) : tn__kernel_call(op, k, frame, keys, file, line);
 }
 
+/* To the next key of this call's set: the thread's guards were applied when the set was made. Below the backends there is
+ * nothing left to fall to. */
 tn_status tn__kernel_fall_through(tn_call *call, void *frame)
 {
-    int top = 63 - __builtin_clzll(call->keys);
-    return tn__dispatch(call->op, frame, call->keys & ~TN__KEY(top), call->file, call->line);
+    if (call->keys >> TN__BIT_DENSE == 0) return tn__kernel_missing(call, frame);
+    const tn_op *op = call->op;
+    uint64_t keys = call->keys & ~TN__KEY(63 - __builtin_clzll(call->keys));
+    if (keys >> TN__BIT_DENSE == 0) return tn__kernel_missing(call, frame);
+    tn__kernel *k = atomic_load_explicit(&((tn_op *)op)->slots[tn__slot_of(keys)], memory_order_acquire);
+    return tn__kernel_call(op, k, frame, keys, call->file, call->line);
 }
 
 /* ---- the error of an empty slot -------------------------------------------------------------------- */
@@ -94,6 +101,7 @@ tn_status tn__kernel_missing(tn_call *call, void *frame)
         append(servers, sizeof servers, ")");
     }
     const char *key = tn__key_name((int)tn__slot_of(call->keys));
+    if (!*key) key = "an unknown device type";
     if (!*servers)
         return tn__fail(call, TN_ERR_NO_KERNEL, "%s has no kernel for %s, nor for any other key; load a plugin that "
                         "provides it", op->name, key);

@@ -151,7 +151,9 @@ tn_status tn__structure_new(const tn_op_decl *decl, tn_op *forms[TN__FORMS], tn_
         return tn__fail(NULL, TN_ERR_SCHEMA, "%s cannot be structured: it needs at least one tensor, at most 4 results and %d "
                         "numbers", op->name, TN_MAX_OPERANDS);
     }
-    if (decl->pointwise && s->n_tensors <= 2) {
+    for (int i = 0; i < op->layout->n_args; i++)
+        if (f[i].kind == TN_FIELD_DTYPE) s->dtype_offset = (uint16_t)f[i].offset;
+    if (decl->pointwise && s->n_tensors <= 2 && op->n_required == s->n_tensors) {
         if (s->n_tensors == 1) s->tensors[1] = s->tensors[0];
         s->direct = s->dtypes & ~(decl->pointwise & TN_POINTWISE_FLOAT ? TN_DTYPES_INTEGRAL | TN_DTYPE_BIT(TN_BOOL) : 0);
     }

@@ -9,7 +9,7 @@
 #include "core/dispatch/dispatch.h"
 
 typedef struct device_type {
-    const char *name, *key;
+    const char *_Atomic name, *_Atomic key;
     const tn_device_decl *_Atomic decl;
     tn__plugin *plugin;
 } device_type;
@@ -83,25 +83,40 @@ static int type_for(const tn_device_decl *d)
     return unused;
 }
 
-tn_status tn__device_add(tn__plugin *plugin, const tn_device_decl *d, int16_t *type_out)
+tn_status tn__device_add(tn__plugin *plugin, const tn_device_decl *d, int16_t *type_out, bool *is_new)
 {
+    if (!d->name || !*d->name || strchr(d->name, ':') || !d->key || !*d->key || !d->alloc)
+        return tn__fail(NULL, TN_ERR_PLUGIN, "a device type needs a name without ':', a dispatch key and a function that allocates");
     int type = type_for(d);
     if (type < 0)
         return tn__fail(NULL, TN_ERR_PLUGIN, "device type '%s' cannot be registered: the name is taken, or all %d types are",
                         d->name, TN_DEVICE_TYPES);
-    types[type].name = d->name;
-    types[type].key = d->key;
+    int key = tn__key_parse(d->key);
+    if (key >= 0 && key != TN__SLOT_DENSE + type)
+        return tn__fail(NULL, TN_ERR_PLUGIN, "device type '%s' cannot have the dispatch key '%s': the key exists", d->name, d->key);
+    *is_new = !types[type].name;
+    if (*is_new) {
+        types[type].key = d->key;
+        types[type].name = d->name;
+    }
     types[type].plugin = plugin;
     atomic_store_explicit(&types[type].decl, d, memory_order_release);
     *type_out = (int16_t)type;
     return TN_OK;
 }
 
+void tn__device_withdraw(int type, bool is_new)
+{
+    types[type].plugin = NULL;
+    atomic_store_explicit(&types[type].decl, NULL, memory_order_release);
+    if (!is_new) return;
+    types[type].name = NULL;
+    types[type].key = NULL;
+}
+
 void tn__device_remove(tn__plugin *plugin)
 {
     for (int type = 0; type < TN_DEVICE_TYPES; type++) {
-        if (!plugin || types[type].plugin != plugin) continue;
-        types[type].plugin = NULL;
-        atomic_store_explicit(&types[type].decl, NULL, memory_order_release);
+        if (plugin && types[type].plugin == plugin) tn__device_withdraw(type, false);
     }
 }

@@ -100,11 +100,12 @@ typedef struct tn__structure {
     int16_t n_numbers;     /* Scalars, in the order of the schema */
     uint16_t tensors[TN_MAX_OPERANDS]; /* offsets in the frame */
     uint16_t numbers[TN_MAX_OPERANDS];
+    uint16_t dtype_offset; /* of the `dtype` argument; 0: none. When it is given, an out must have just that dtype */
     bool promotes[TN_MAX_OPERANDS];    /* a number without a default takes part in promotion; alpha only scales */
 } tn__structure;
 
 struct tn_op {
-    uint64_t key_mask;      /* functionalities with a kernel somewhere, and the backends */
+    _Atomic uint64_t key_mask; /* functionalities with a kernel somewhere, and the backends */
     uint16_t n_tensor_args; /* Tensor and Tensor? arguments, the required ones first */
     uint16_t n_required;    /* Tensor arguments */
     bool checks_more;       /* strings or lists that must not be NULL */
@@ -165,7 +166,7 @@ struct tn_registry {
     struct tn__staged_kernel *kernels;
     size_t n_ops, n_kernels, cap_ops, cap_kernels;
     tn__kernel *made; /* every record of the transaction, for rollback */
-    bool has_devices;
+    uint32_t devices, new_devices; /* types that it has brought (bit = type), and those without a name before */
     tn_status status;
 };
 void tn__registry_begin(tn_registry *r, tn__plugin *plugin);

@@ -59,7 +59,7 @@ tn_tensor *tn__expr_missing(const tn_op *op, const char *arg, const char *file, 
 
 tn_tensor *tn__expr(const tn_op *op, void *frame, tn_tensor **result, const char *file, int line)
 {
-    tn_status status = tn__dispatch(op, frame, tn__frame_keys(op, frame), file, line);
+    tn_status status = tn_op_call_at(op, frame, file, line);
     if (TN__LIKELY(status == TN_OK)) return tn__scope_add(*result);
     tn__error_keep_first();
     return NULL;

@@ -103,9 +103,9 @@ tn_status tn__pointwise_prepare(tn_call *call, void *frame, tn_tensor **result, 
         tn_tensor *t = *(tn_tensor **)((char *)frame + s->tensors[i]);
         if (t) list.all[++list.n] = t;
     }
-    tn_dtype dtype = computation_dtype(s->pointwise, promoted(s, frame, o));
+    tn_dtype common = promoted(s, frame, o), dtype = computation_dtype(s->pointwise, common);
     tn_dtype out_dtype = s->pointwise & TN_POINTWISE_BOOL ? TN_BOOL : dtype;
-    if (!(s->dtypes & TN_DTYPE_BIT(dtype))) return refuse_dtype(call, dtype);
+    if (!(s->dtypes & TN_DTYPE_BIT(common))) return refuse_dtype(call, common);
     TN__TRY(check_cast_numbers(call, frame, dtype));
     int64_t ndim, sizes[TN_MAX_DIMS];
     tn_device device;
@@ -113,6 +113,7 @@ tn_status tn__pointwise_prepare(tn_call *call, void *frame, tn_tensor **result, 
     TN__TRY(tn__broadcast(call, o->all + 1, o->n, &ndim, sizes));
     if (*result) {
         TN__TRY(tn__check_given(call, tn__given_name(call->op, 0), *result, ndim, sizes, out_dtype, device));
+        if (!tn__has_sizes(*result, ndim, sizes)) TN__TRY(tn__resize_given(call, frame, *result, ndim, sizes));
         tn__tensor_retain(*result);
     } else {
         TN__TRY(new_result(call, o, ndim, sizes, out_dtype, device, result));

@@ -2,6 +2,8 @@
 #ifndef TN_CORE_POINTWISE_H
 #define TN_CORE_POINTWISE_H
 
+#include <string.h>
+
 #include "core/dispatch/dispatch.h"
 #include "core/iter/iter.h"
 
@@ -32,9 +34,15 @@ static inline bool tn__number_holds(const tn_scalar *x, tn_dtype dtype)
     return x->kind == TN_SCALAR_FLOAT && x->v.f >= -0x1p63 && x->v.f < 0x1p63 && x->v.f == (double)(int64_t)x->v.f;
 }
 
-/* structured.c: an in-place or out= tensor against what the operator computes; resizes an out of no elements. */
+/* structured.c: an in-place or out= tensor against what the operator computes; changes nothing. An out of no elements passes
+ * with any shape, and is then brought to the result's by tn__resize_given, which leaves it alone when it fails. */
 tn_status tn__check_given(tn_call *call, const char *name, tn_tensor *t, int64_t ndim, const int64_t *sizes,
                           tn_dtype dtype, tn_device device);
+tn_status tn__resize_given(tn_call *call, const void *frame, tn_tensor *t, int64_t ndim, const int64_t *sizes);
+static inline bool tn__has_sizes(const tn_tensor *t, int64_t ndim, const int64_t *sizes)
+{
+    return t->ndim == ndim && (ndim == 0 || memcmp(t->sizes, sizes, (size_t)ndim * sizeof *sizes) == 0);
+}
 const char *tn__given_name(const tn_op *op, int i); /* of the argument that receives result i: "self", "out" */
 
 /* Counts a write, for whoever saved the tensor before it. A plain load and store: two threads that write one tensor at a

@@ -119,11 +119,11 @@ static tn_op *find_staged(const tn_registry *r, const char *name, size_t n)
     return NULL;
 }
 
-static tn_status name_taken(const tn_op *old, const char *schema, tn__plugin *plugin)
+static tn_status name_taken(tn__plugin *owner, const tn_op *old, const char *schema, tn__plugin *plugin)
 {
     return tn__fail(NULL, TN_ERR_PLUGIN,
                     "%s is already registered by %s as '%s'; %s cannot register it again as '%s'", old->name,
-                    tn__plugin_text(old->owner), old->schema, tn__plugin_text(plugin), schema);
+                    tn__plugin_text(owner), old->schema, tn__plugin_text(plugin), schema);
 }
 
 static tn_status stage_op(tn_registry *r, const char *schema, tn__form form, staged_op **out)
@@ -134,10 +134,10 @@ static tn_status stage_op(tn_registry *r, const char *schema, tn__form form, sta
     if (!op) return status;
     staged_op *s = &r->ops[r->n_ops];
     *s = (staged_op){.op = op, .form = form};
-    tn_op *old = find_staged(r, op->name, strlen(op->name));
-    if (!old) old = tn__op_lookup(op->name, strlen(op->name));
-    if (old && old->defined) {
-        status = name_taken(old, op->schema, r->plugin);
+    tn_op *staged = find_staged(r, op->name, strlen(op->name));
+    tn_op *old = staged ? staged : tn__op_lookup(op->name, strlen(op->name));
+    if (staged || (old && old->defined)) {
+        status = name_taken(staged ? r->plugin : old->owner, old, op->schema, r->plugin);
         tn__op_free(op);
         return status;
     }
@@ -156,6 +156,7 @@ static tn_status stage_decl(tn_registry *r, const tn_op_decl *d)
     const char *schemas[TN__FORMS] = {d->schema, d->inplace, d->out};
     size_t first = r->n_ops;
     tn_op *forms[TN__FORMS] = {0};
+    if (!d->schema) return tn__fail(NULL, TN_ERR_PLUGIN, "an operator is registered without a schema");
     for (int form = 0; form < TN__FORMS; form++) {
         staged_op *s = NULL;
         if (!schemas[form]) continue;
@@ -208,6 +209,7 @@ static tn_status adapt(tn_registry *r, const tn_op *op, const tn_kernel_decl *d,
     const tn__layout *older;
     TN__TRY(tn__layout_parse(d->schema, &older));
     TN__TRY(tn__adapt_check(op, older));
+    TN__TRY(check_frame_size(d, older));
     tn__kernel *outer = new_kernel(r, d, tn__adapted_call, *k);
     if (!outer) return tn__fail_memory(NULL, sizeof *outer);
     outer->layout = older;
@@ -252,29 +254,55 @@ static tn_status stage_forms(tn_registry *r, const tn_kernel_decl *d, int key, t
         tn__kernel *k = new_kernel(r, d, tn__structured_call, inner);
         if (!k) return tn__fail_memory(NULL, sizeof *k);
         k->structured = true;
-        k->loops = inner->layout ? NULL : d->loops;
+        k->loops = inner->layout || key != TN__SLOT_DENSE + TN_CPU ? NULL : d->loops; /* which compute on the host */
         TN__TRY(stage_kernel(r, forms[form], key, k));
     }
     return TN_OK;
 }
 
-static tn_status stage_kernel_decl(tn_registry *r, const tn_kernel_decl *d)
+/* The operator that a schema names: of this transaction, or registered by a plugin that is loaded. */
+static tn_op *find_defined(const tn_registry *r, const char *schema, char name[256])
 {
-    int key = tn__key_parse(d->key);
+    size_t n = strcspn(schema, "(");
+    snprintf(name, 256, "%s%.*s", memmem(schema, n, "::", 2) ? "" : "aten::", (int)(n < 200 ? n : 200), schema);
+    tn_op *op = find_staged(r, name, strlen(name));
+    if (op) return op;
+    op = tn__op_lookup(name, strlen(name));
+    return op && op->defined ? op : NULL;
+}
+
+static tn_status check_kernel_decl(const tn_kernel_decl *d, int key)
+{
     if (key < 0)
         return tn__fail(NULL, TN_ERR_PLUGIN, "kernel for '%.200s': dispatch key '%s' does not exist; keys are the names of "
                         "device types (CPU, CUDA, Meta), Autograd*, Autocast*, and the Composite* aliases", d->schema, d->key);
+    if (!d->fn && key >= TN__SLOTS)
+        return tn__fail(NULL, TN_ERR_PLUGIN, "kernel for '%.200s': the alias %s needs a function; only a runtime key can fall "
+                        "through", d->schema, d->key);
+    return TN_OK;
+}
+
+/* A kernel reads the frame that its schema lays out; one compiled with another struct would read past it. */
+static tn_status check_frame_size(const tn_kernel_decl *d, const tn__layout *layout)
+{
+    if (d->frame_size == 0 || d->frame_size == layout->size) return TN_OK;
+    return tn__fail(NULL, TN_ERR_PLUGIN, "kernel for '%.200s': it was compiled with a frame of %u bytes, its schema's has %u",
+                    d->schema, d->frame_size, layout->size);
+}
+
+static tn_status stage_kernel_decl(tn_registry *r, const tn_kernel_decl *d)
+{
+    if (!d->schema || !d->key) return tn__fail(NULL, TN_ERR_PLUGIN, "a kernel is registered without a schema or a key");
+    int key = tn__key_parse(d->key);
+    TN__TRY(check_kernel_decl(d, key));
     if (strcmp(d->schema, "*") == 0) return stage_fallback(r, d, key);
-    size_t n = strcspn(d->schema, "(");
     char name[256];
-    snprintf(name, sizeof name, "%s%.*s", memmem(d->schema, n, "::", 2) ? "" : "aten::", (int)(n < 200 ? n : 200), d->schema);
-    tn_op *op = find_staged(r, name, strlen(name));
-    if (!op) op = tn__op_lookup(name, strlen(name));
-    if (!op || (!op->defined && !find_staged(r, name, strlen(name))))
+    tn_op *op = find_defined(r, d->schema, name);
+    if (!op)
         return tn__fail(NULL, TN_ERR_PLUGIN, "kernel for %s: no such operator is registered", name);
     tn__kernel *k = new_kernel(r, d, d->fn, NULL);
     if (!k) return tn__fail_memory(NULL, sizeof *k);
-    if (!same_schema(op, d->schema)) TN__TRY(adapt(r, op, d, &k));
+    TN__TRY(same_schema(op, d->schema) ? check_frame_size(d, op->layout) : adapt(r, op, d, &k));
     tn_op *const *forms;
     if (d->fn && is_backend(key) && structure_of(r, op, &forms)) return stage_forms(r, d, key, forms, k);
     return stage_kernel(r, op, key, k);
@@ -290,24 +318,32 @@ tn_status tn__registry_kernels(tn_registry *r, const tn_kernel_decl *kernels, si
 tn_status tn__registry_device(tn_registry *r, const tn_device_decl *device, int16_t *type_out)
 {
     if (r->status != TN_OK) return r->status;
-    tn_status status = tn__device_add(r->plugin, device, type_out);
-    if (status == TN_OK) r->has_devices = true;
+    bool is_new = false;
+    tn_status status = tn__device_add(r->plugin, device, type_out, &is_new);
+    if (status == TN_OK) r->devices |= 1u << *type_out;
+    if (is_new) r->new_devices |= 1u << *type_out;
     return first_failure(r, status);
+}
+
+static tn_status import(const tn_registry *r, const char *schema, const tn_op **handle)
+{
+    char name[256];
+    const tn_op *op = find_defined(r, schema, name);
+    if (!op)
+        return tn__fail(NULL, TN_ERR_PLUGIN, "%s calls %s, which no loaded plugin defines", tn__plugin_text(r->plugin), name);
+    if (!same_schema(op, schema)) {
+        const tn__layout *older;
+        TN__TRY(tn__layout_parse(schema, &older));
+        TN__TRY(tn__adapt_check_caller(op, older, tn__plugin_text(r->plugin)));
+    }
+    *handle = op;
+    return TN_OK;
 }
 
 tn_status tn__registry_imports(tn_registry *r, const char *const *schemas, const tn_op **handles, size_t n)
 {
     tn_status status = r->status;
-    for (size_t i = 0; i < n && status == TN_OK; i++) {
-        size_t length = strcspn(schemas[i], "(");
-        char name[256];
-        snprintf(name, sizeof name, "%s%.*s", memmem(schemas[i], length, "::", 2) ? "" : "aten::",
-                 (int)(length < 200 ? length : 200), schemas[i]);
-        handles[i] = find_staged(r, name, strlen(name));
-        if (!handles[i]) handles[i] = tn__op_lookup(name, strlen(name));
-        if (!handles[i])
-            status = tn__fail(NULL, TN_ERR_PLUGIN, "%s calls %s, which no loaded plugin defines", tn__plugin_text(r->plugin), name);
-    }
+    for (size_t i = 0; i < n && status == TN_OK; i++) status = import(r, schemas[i], &handles[i]);
     return first_failure(r, status);
 }
 
@@ -344,7 +380,7 @@ static void insert_by_rank(const tn_registry *r, const staged_kernel *s)
 {
     tn__kernel **list = list_of(s), *k = s->kernel;
     while (*list && (*list)->rank > k->rank) list = &(*list)->next;
-    if (*list && s->op)
+    if (*list && s->op && (*list)->plugin != r->plugin)
         tn__plugin_remark(r->plugin, "its kernel of %s for %s replaces that of %s", s->op->name, tn__key_name(s->key),
                           tn__plugin_text((*list)->plugin));
     k->next = *list;
@@ -436,7 +472,8 @@ void tn__registry_rollback(tn_registry *r)
         r->made = k->made_before;
         tn__free(k);
     }
-    if (r->has_devices) tn__device_remove(r->plugin);
+    for (int type = 0; type < TN_DEVICE_TYPES; type++)
+        if (r->devices >> type & 1) tn__device_withdraw(type, r->new_devices >> type & 1);
     drop_lists(r);
 }
 

@@ -34,18 +34,48 @@ tn_status tn__check_given(tn_call *call, const char *name, tn_tensor *t, int64_t
 {
     char want[TN__SHAPE_CHARS], got[TN__SHAPE_CHARS], d1[32], d2[32];
     if (!t) return tn__fail(call, TN_ERR_ARGUMENT, "%s is missing", name);
+    if ((uint32_t)dtype >= TN_DTYPE_COUNT) return tn__fail(call, TN_ERR_DTYPE, "dtype %d does not exist", dtype);
     if (t->device.type != device.type)
         return tn__fail(call, TN_ERR_DEVICE, "%s is on %s, the result is on %s", name, tn__device_text(d1, t->device),
                         tn__device_text(d2, device));
     if (!tn__can_cast(dtype, t->dtype))
         return tn__fail(call, TN_ERR_DTYPE, "the result's dtype %s cannot be cast to %s, the dtype of %s",
                         tn__dtype_name(dtype), tn__dtype_name(t->dtype), name);
-    bool same = t->ndim == ndim && (ndim == 0 || memcmp(t->sizes, sizes, (size_t)ndim * sizeof *sizes) == 0);
-    if (same) return TN_OK;
-    if (call->op->form == TN__FORM_OUT && t->numel == 0) return tn__tensor_resize(call, t, ndim, sizes);
+    if (tn__has_sizes(t, ndim, sizes)) return TN_OK;
+    if (call->op->form == TN__FORM_OUT && t->numel == 0) return TN_OK;
     return tn__fail(call, TN_ERR_ARGUMENT, "%s has shape %s, but the result has shape %s%s", name,
                     tn__shape_text(got, t->ndim, t->sizes), tn__shape_text(want, ndim, sizes),
                     call->op->form == TN__FORM_OUT ? "; give a tensor of that shape, or one without elements to be resized" : "");
+}
+
+/* Whether the result may be written into t while the operands are read. */
+static tn_status check_no_shared_memory(tn_call *call, const void *frame, const tn_tensor *t)
+{
+    const tn_op *op = call->op;
+    for (int i = op->form == TN__FORM_INPLACE; i < op->structure->n_tensors; i++) {
+        const tn_tensor *in = *(tn_tensor *const *)((const char *)frame + op->structure->tensors[i]);
+        if (in) TN__TRY(tn__check_no_overlap(call, t, in));
+    }
+    for (int i = 0; i < op->n_list_args; i++) {
+        const tn_tensors *list = (const tn_tensors *)((const char *)frame + op->list_offsets[i]);
+        for (int64_t j = 0; j < list->len; j++)
+            if (list->data[j]) TN__TRY(tn__check_no_overlap(call, t, list->data[j]));
+    }
+    return TN_OK;
+}
+
+/* A tensor of no elements may be a view into a storage that an operand uses: only its new shape shows. */
+tn_status tn__resize_given(tn_call *call, const void *frame, tn_tensor *t, int64_t ndim, const int64_t *sizes)
+{
+    int64_t before = t->ndim, held[2 * TN_MAX_DIMS];
+    for (int64_t d = 0; d < before; d++) {
+        held[d] = t->sizes[d];
+        held[TN_MAX_DIMS + d] = t->strides[d];
+    }
+    TN__TRY(tn__tensor_resize(call, t, ndim, sizes));
+    tn_status status = check_no_shared_memory(call, frame, t);
+    if (status != TN_OK) tn__tensor_set_geometry(NULL, t, before, held, held + TN_MAX_DIMS, tn__impl(t)->offset);
+    return status;
 }
 
 /* ---- by shape rule --------------------------------------------------------------------------------- */
@@ -56,10 +86,43 @@ static tn_status make_result(tn_call *call, const tn_result *r, tn_tensor **out)
     return tn__tensor_new(call, r->ndim, r->sizes, r->dtype, r->device, out);
 }
 
+/* A dtype that the caller asked for is no request to cast to another one. */
+static tn_status check_asked_dtype(tn_call *call, const void *frame, const tn_tensor *t, int i)
+{
+    uint16_t offset = call->op->structure->dtype_offset;
+    tn_dtype asked = offset ? *(const tn_dtype *)((const char *)frame + offset) : TN_DTYPE_NONE;
+    if (asked == TN_DTYPE_NONE || asked == t->dtype) return TN_OK;
+    return tn__fail(call, TN_ERR_DTYPE, "dtype %s was asked for, but %s has dtype %s", tn__dtype_name(asked),
+                    tn__given_name(call->op, i), tn__dtype_name(t->dtype));
+}
+
+/* Everything that can be refused is refused before anything is changed. */
+static tn_status check_all_given(tn_call *call, void *frame, const tn_result *specs)
+{
+    const tn_op *op = call->op;
+    for (int i = 0; i < op->structure->n_results; i++) {
+        const tn_result *r = &specs[i];
+        const tn_tensor *t = given(op, frame, i);
+        TN__TRY(tn__check_given(call, tn__given_name(op, i), (tn_tensor *)t, r->ndim, r->sizes, r->dtype, r->device));
+        TN__TRY(check_asked_dtype(call, frame, t, i));
+        TN__TRY(tn__check_no_internal_overlap(call, t));
+        TN__TRY(check_no_shared_memory(call, frame, t));
+        for (int j = 0; j < i; j++) {
+            const tn_tensor *other = given(op, frame, j);
+            if (other == t)
+                return tn__fail(call, TN_ERR_OVERLAP, "%s and %s are one tensor; each result needs its own", tn__given_name(op, j),
+                                tn__given_name(op, i));
+            TN__TRY(tn__check_no_overlap(call, t, other));
+        }
+    }
+    return TN_OK;
+}
+
 static tn_status prepare_results(tn_call *call, void *frame, tn_result *specs)
 {
     const tn_op *op = call->op;
     int n = op->structure->n_results;
+    if (op->form != TN__FORM_FUNCTIONAL) TN__TRY(check_all_given(call, frame, specs));
     for (int i = 0; i < n; i++) {
         tn_result *r = &specs[i];
         if (op->form == TN__FORM_FUNCTIONAL) {
@@ -67,12 +130,7 @@ static tn_status prepare_results(tn_call *call, void *frame, tn_result *specs)
             continue;
         }
         tn_tensor *t = given(op, frame, i);
-        TN__TRY(tn__check_given(call, tn__given_name(op, i), t, r->ndim, r->sizes, r->dtype, r->device));
-        TN__TRY(tn__check_no_internal_overlap(call, t));
-        for (int j = 0; op->form == TN__FORM_OUT && j < op->structure->n_tensors; j++) {
-            tn_tensor *in = *(tn_tensor **)((char *)frame + op->structure->tensors[j]);
-            if (in) TN__TRY(tn__check_no_overlap(call, t, in));
-        }
+        if (!tn__has_sizes(t, r->ndim, r->sizes)) TN__TRY(tn__resize_given(call, frame, t, r->ndim, r->sizes));
         tn__tensor_retain(t);
         *result_at(op, frame, i) = t;
     }

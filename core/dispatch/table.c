@@ -82,7 +82,7 @@ void tn__table_compute(tn_op *op)
         op->how[slot] = (uint8_t)c.how;
         atomic_store_explicit(&op->slots[slot], c.kernel, memory_order_release);
     }
-    op->key_mask = op->defined ? mask_of(op) : ~UINT64_C(0);
+    atomic_store_explicit(&op->key_mask, op->defined ? mask_of(op) : ~UINT64_C(0), memory_order_release);
 }
 
 const char *tn__how_text(tn__how how)

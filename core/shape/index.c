@@ -71,7 +71,7 @@ tn_status tn__shape_gather(tn_call *call, tn_tensor *self, int64_t dim, tn_tenso
 {
     char x[TN__SHAPE_CHARS], y[TN__SHAPE_CHARS];
     TN__TRY(tn__wrap_dim(call, dim, self->ndim, &dim));
-    if (index->dtype != TN_I64)
+    if (index->dtype != TN_I64 && index->numel)
         return tn__fail(call, TN_ERR_DTYPE, "index must be int64, got %s", tn__dtype_name(index->dtype));
     TN__TRY(tn__same_device(call, self, index, "index"));
     tn__result_like(index, self->dtype, r);

@@ -20,10 +20,23 @@ tn_status tn_tensor_new(int64_t ndim, const int64_t *sizes, tn_dtype dtype, tn_d
     return tn__tensor_new(NULL, ndim, sizes, dtype, device, out);
 }
 
+static TN_COLD tn_status no_data(int64_t ndim, const int64_t *sizes)
+{
+    char shape[TN__SHAPE_CHARS];
+    return tn__fail(NULL, TN_ERR_ARGUMENT, "data is NULL; the elements of shape %s are expected there",
+                    tn__shape_text(shape, ndim, sizes));
+}
+
 tn_status tn_tensor_from_data(const void *data, tn_dtype dtype, int64_t ndim, const int64_t *sizes, tn_tensor **out)
 {
-    TN__TRY(tn__tensor_new(NULL, ndim, sizes, dtype, (tn_device){TN_CPU, -1}, out));
-    if ((*out)->numel) memcpy((*out)->data, data, (size_t)(*out)->numel * tn__dtype_sizes[dtype]);
+    tn_tensor *t;
+    TN__TRY(tn__tensor_new(NULL, ndim, sizes, dtype, (tn_device){TN_CPU, -1}, &t));
+    if (t->numel && !data) {
+        tn__tensor_release(t);
+        return no_data(ndim, sizes);
+    }
+    if (t->numel) memcpy(t->data, data, (size_t)t->numel * tn__dtype_sizes[dtype]);
+    *out = t;
     return TN_OK;
 }
 
@@ -46,6 +59,7 @@ tn_status tn_tensor_from_memory(void *data, tn_dtype dtype, int64_t ndim, const 
     int64_t span = status == TN_OK ? tn__span(ndim, sizes, strides) : 0, bytes = 0;
     if (status == TN_OK && (span < 0 || __builtin_mul_overflow(span, (int64_t)tn__dtype_sizes[dtype], &bytes)))
         status = tn__fail(NULL, TN_ERR_OVERFLOW, "overflow: the strides span more bytes than fit in 63 bits");
+    if (status == TN_OK && numel > 0 && !data) status = no_data(ndim, sizes);
     tn__storage *s = NULL;
     if (status == TN_OK)
         status = tn__storage_from_memory(NULL, data, (size_t)bytes, t->device, tn__storage_keep_memory, owner, &s);
@@ -66,6 +80,7 @@ tn_status tn_tensor_from_memory(void *data, tn_dtype dtype, int64_t ndim, const 
 tn_status tn_tensor_view(tn_tensor *base, int64_t ndim, const int64_t *sizes, const int64_t *strides, int64_t offset,
                          tn_tensor **out)
 {
+    if (!base) return tn__fail(NULL, TN_ERR_ARGUMENT, "base is missing: a view needs a tensor to look at");
     return tn__tensor_view(NULL, base, ndim, sizes, strides, offset, base->dtype, out);
 }
 
@@ -97,6 +112,7 @@ uint32_t tn_tensor_version(const tn_tensor *t)
 tn_status tn_tensor_item(const tn_tensor *t, tn_scalar *out)
 {
     char shape[TN__SHAPE_CHARS];
+    if (!t) return tn__fail(NULL, TN_ERR_ARGUMENT, "item() was given no tensor");
     if (t->numel != 1)
         return tn__fail(NULL, TN_ERR_ARGUMENT, "item() needs one element, got shape %s", tn__shape_text(shape, t->ndim, t->sizes));
     if (t->device.type != TN_CPU) return tn__fail(NULL, TN_ERR_DEVICE, "item() reads host memory; move the tensor with to() first");

@@ -90,10 +90,10 @@ static inline bool fill_contiguous(tn__tensor *t, int64_t ndim, const int64_t *s
         size[i] = n;
         stride[i] = count;
         any_zero |= n == 0;
-        if (TN__UNLIKELY(__builtin_mul_overflow(count, n + (n == 0), &count))) return false;
+        if (TN__UNLIKELY(__builtin_mul_overflow(count, n + (n == 0), &count)) && (i > 0 || !any_zero)) return false;
     }
-    int64_t total;
-    if (TN__UNLIKELY(__builtin_mul_overflow(count, tn__dtype_sizes[t->pub.dtype], &total))) return false;
+    int64_t total = 0;
+    if (TN__UNLIKELY(!any_zero && __builtin_mul_overflow(count, tn__dtype_sizes[t->pub.dtype], &total))) return false;
     t->pub.numel = any_zero ? 0 : count;
     *bytes = any_zero ? 0 : (size_t)total;
     point_at(t, ndim);
@@ -127,8 +127,10 @@ static tn_status fill_strided(tn_call *call, tn__tensor *t, int64_t ndim, const 
 {
     int64_t numel;
     TN__TRY(tn__numel(call, ndim, sizes, &numel));
-    memmove(t->dims, sizes, (size_t)ndim * sizeof *sizes);
-    memmove(t->dims + t->dims_capacity, strides, (size_t)ndim * sizeof *strides);
+    if (ndim > 0) { /* of none, the pointers may be NULL */
+        memmove(t->dims, sizes, (size_t)ndim * sizeof *sizes);
+        memmove(t->dims + t->dims_capacity, strides, (size_t)ndim * sizeof *strides);
+    }
     point_at(t, ndim);
     t->pub.numel = numel;
     classify(t);
@@ -394,14 +396,14 @@ tn_status tn__tensor_permuted(tn_call *call, tn_tensor *base, const uint8_t *dim
     }
     t = tn__small_alloc(sizeof *t);
     if (TN__UNLIKELY(!t)) return tn__fail_memory(call, sizeof *t);
-    int64_t expected = 1;
+    uint64_t expected = 1; /* may wrap around, but only where there are no elements */
     bool row_major = true;
     for (int64_t d = ndim - 1; d >= 0; d--) {
         int64_t n = base->sizes[dims[d]], step = base->strides[dims[d]];
         t->inline_dims[d] = n;
         t->inline_dims[TN__INLINE_DIMS + d] = step;
-        row_major &= n == 1 || step == expected;
-        expected *= n; /* divides the count of elements, or is 0 */
+        row_major &= n == 1 || (uint64_t)step == expected;
+        expected *= (uint64_t)n;
     }
     t->pub = *base;
     t->pub.keys = tn__tensor_keys(base->device);
@@ -426,8 +428,10 @@ tn_status tn__tensor_set_geometry(tn_call *call, tn_tensor *t, int64_t ndim, con
     TN__TRY(check_kind(call, ndim, t->dtype));
     TN__TRY(check_bounds(call, self->storage, ndim, sizes, strides, offset, t->dtype));
     int64_t held[2 * TN_MAX_DIMS]; /* sizes and strides may be t's own, which growing would free */
-    memcpy(held, sizes, (size_t)ndim * sizeof *sizes);
-    memcpy(held + ndim, strides, (size_t)ndim * sizeof *strides);
+    if (ndim > 0) {
+        memcpy(held, sizes, (size_t)ndim * sizeof *sizes);
+        memcpy(held + ndim, strides, (size_t)ndim * sizeof *strides);
+    }
     TN__TRY(grow_dims(call, self, ndim));
     TN__TRY(fill_strided(call, self, ndim, held, held + ndim));
     self->offset = offset;
@@ -471,6 +475,7 @@ void tn__tensor_retain(tn_tensor *t)
     atomic_fetch_add_explicit(&tn__impl(t)->refs, 1, memory_order_relaxed);
 }
 
+/* A view lets go of a storage that others hold; a tensor that goes with its storage is kept as a pair. */
 void tn__tensor_release(tn_tensor *t)
 {
     if (!t) return;

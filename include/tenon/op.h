@@ -79,7 +79,8 @@ TN_API const tn_op *tn_op_at(size_t i);
 TN_API const char *tn_op_server(const tn_op *op, const char *key, const char **how);
 TN_API tn_dtypes tn_op_dtypes(const tn_op *op, const char *key); /* claimed there; 0: nothing serves the key */
 
-/* Runtime keys by slot, for loops over all of them; NULL at the end. */
+/* Runtime keys by slot, for loops over all of them; NULL at the end, "" for a slot that no device type has. The text
+ * stays as it is until the thread's next call. */
 TN_API const char *tn_key_at(int slot);
 
 TN_END_DECLS

@@ -1,7 +1,7 @@
 /* views.c - views that reorder, add, drop or repeat dimensions. They share self's memory and copy nothing.
  *
- * Each builds the new geometry in arrays on the stack and makes one call of tn->tensor_view: transpose is on the way of
- * every matrix product, so nothing else stands between. */
+ * Each builds the new geometry in arrays on the stack and makes one call of tn->tensor_view. transpose is on the way of
+ * every matrix product: it hands the order of dimensions to tn->tensor_permuted, which has nothing to check. */
 #include "composite.h"
 
 #include <inttypes.h>
@@ -17,9 +17,8 @@ static tn_status detach(tn_call *call, struct tn_detach_args *a)
 }
 
 /* ---- order of dimensions --------------------------------------------------------------------- */
-/* On the way of every matrix product: the core copies the geometry, permuted, without checks. */
-static tn_status transposed(tn_call *call, tn_tensor *self, int64_t dim0, int64_t dim1,
-                            tn_tensor **out)
+static tn_status swapped(tn_call *call, tn_tensor *self, int64_t dim0, int64_t dim1,
+                         tn_tensor **out)
 {
     int64_t d0, d1, ndim = self->ndim;
     uint8_t dims[TN_MAX_DIMS];
@@ -29,6 +28,17 @@ static tn_status transposed(tn_call *call, tn_tensor *self, int64_t dim0, int64_
         dims[d] = (uint8_t)d;
     dims[d0] = (uint8_t)d1;
     dims[d1] = (uint8_t)d0;
+    return tn->tensor_permuted(call, self, dims, out);
+}
+
+/* A matrix, the usual case, goes first: of two dimensions the parity of a dim says which it is. */
+static tn_status transposed(tn_call *call, tn_tensor *self, int64_t dim0, int64_t dim1,
+                            tn_tensor **out)
+{
+    if (self->ndim != 2 || (uint64_t)dim0 + 2 > 3 || (uint64_t)dim1 + 2 > 3)
+        return swapped(call, self, dim0, dim1, out);
+    uint8_t first = (dim0 ^ dim1) & 1;
+    uint8_t dims[] = {first, first ^ 1};
     return tn->tensor_permuted(call, self, dims, out);
 }
 

@@ -1,7 +1,9 @@
-/* arange.c - arange into a given tensor: element i is start + i * step, computed from i, not summed up. */
+/* arange.c - arange into a given tensor: element i is start + i * step, computed from i, not summed
+ * up. */
 #include <math.h>
 
 #include <tenon/math.h>
+#include <tenon/range.h>
 
 #include "cpu.h"
 
@@ -16,31 +18,16 @@ typedef struct progression {
 
 static double value_of(const tn_scalar *x)
 {
-    return x->kind == TN_SCALAR_FLOAT ? x->v.f : (double)x->v.i;
+    return tn_scalar_as_double(x);
 }
 
-/* ceil((end - start) / step), the number of elements, in integers where the three are. */
-static tn_status count(tn_call *call, const struct tn_arange_start_out_args *a, bool integral, int64_t *n)
+static tn_status count(tn_call *call, const struct tn_arange_start_out_args *a, int64_t *n)
 {
-    double start = value_of(&a->start), end = value_of(&a->end), step = value_of(&a->step);
-    if (step == 0) return tn->fail(call, TN_ERR_ARGUMENT, "step must not be zero");
-    if (!isfinite(start) || !isfinite(end) || isnan(step))
-        return tn->fail(call, TN_ERR_ARGUMENT, "no range leads from %g to %g by %g: the bounds must be finite", start, end, step);
-    if ((step > 0 && start > end) || (step < 0 && start < end))
-        return tn->fail(call, TN_ERR_ARGUMENT, "step %g leads away from end: from %g to %g", step, start, end);
-    double size = ceil((end - start) / step);
-    if (size >= 0x1p62) return tn->fail(call, TN_ERR_OVERFLOW, "overflow: from %g to %g by %g are too many elements", start, end, step);
-    *n = (int64_t)size;
-    if (!integral) return TN_OK;
-    uint64_t distance = step > 0 ? (uint64_t)a->end.v.i - (uint64_t)a->start.v.i : (uint64_t)a->start.v.i - (uint64_t)a->end.v.i;
-    uint64_t by = step > 0 ? (uint64_t)a->step.v.i : 0 - (uint64_t)a->step.v.i;
-    *n = (int64_t)(distance / by + (distance % by != 0));
-    return TN_OK;
-}
-
-static bool is_integer(const tn_scalar *x)
-{
-    return x->kind == TN_SCALAR_INT || x->kind == TN_SCALAR_BOOL;
+    const char *wrong = tn_range_count(&a->start, &a->end, &a->step, n);
+    if (!wrong)
+        return TN_OK;
+    return tn->fail(call, TN_ERR_ARGUMENT, "%s: from %g to %g by %g", wrong, value_of(&a->start),
+                    value_of(&a->end), value_of(&a->step));
 }
 
 enum { BLOCK = 256 };
@@ -62,12 +49,15 @@ static void write_block(const progression *r, int64_t begin, int64_t n)
 
 static void write_range(void *arg, int64_t begin, int64_t end)
 {
-    for (int64_t i = begin; i < end; i += BLOCK) write_block(arg, i, end - i < BLOCK ? end - i : BLOCK);
+    for (int64_t i = begin; i < end; i += BLOCK)
+        write_block(arg, i, end - i < BLOCK ? end - i : BLOCK);
 }
 
 static int64_t to_int(const tn_scalar *x)
 {
-    return is_integer(x) ? x->v.i : x->v.f >= -0x1p63 && x->v.f < 0x1p63 ? (int64_t)x->v.f : 0;
+    return tn_scalar_is_integer(x)                ? x->v.i
+           : x->v.f >= -0x1p63 && x->v.f < 0x1p63 ? (int64_t)x->v.f
+                                                  : 0;
 }
 
 /* Row by row into any shape of n elements: all but the last dimension are walked here. */
@@ -84,9 +74,11 @@ static tn_status write(tn_call *call, tn_tensor *out, progression *r)
     r->stride = 1;
     write_range(r, 0, out->numel);
     int64_t strides[TN_MAX_DIMS], next = 1;
-    for (int d = out->ndim - 1; d >= 0; next *= out->sizes[d--]) strides[d] = next;
+    for (int d = out->ndim - 1; d >= 0; next *= out->sizes[d--])
+        strides[d] = next;
     tn_tensor *shaped;
-    tn_status status = tn->tensor_view(call, row, out->ndim, out->sizes, strides, 0, out->dtype, &shaped);
+    tn_status status =
+        tn->tensor_view(call, row, out->ndim, out->sizes, strides, 0, out->dtype, &shaped);
     if (status == TN_OK) {
         status = cpu_copy_elements(call, out, shaped);
         tn->tensor_release(shaped);
@@ -97,29 +89,40 @@ static tn_status write(tn_call *call, tn_tensor *out, progression *r)
 
 static tn_status make_fit(tn_call *call, tn_tensor *out, int64_t n)
 {
-    if (out->numel == n) return TN_OK;
-    if (out->numel == 0) return tn->tensor_resize(call, out, 1, &n);
-    return tn->fail(call, TN_ERR_ARGUMENT, "out has %lld elements, the range has %lld; give a tensor of that size, or one without "
-                    "elements to be resized", (long long)out->numel, (long long)n);
+    if (out->numel == n)
+        return TN_OK;
+    if (out->numel == 0)
+        return tn->tensor_resize(call, out, 1, &n);
+    return tn->fail(
+        call, TN_ERR_ARGUMENT,
+        "out has %lld elements, the range has %lld; give a tensor of that size, or one without "
+        "elements to be resized",
+        (long long)out->numel, (long long)n);
 }
 
 static tn_status arange_out(tn_call *call, struct tn_arange_start_out_args *a)
 {
     tn_dtype dtype = a->out->dtype;
-    bool integral = is_integer(&a->start) && is_integer(&a->end) && is_integer(&a->step);
     int64_t n = 0;
-    if (a->start.kind == TN_SCALAR_COMPLEX || a->end.kind == TN_SCALAR_COMPLEX || a->step.kind == TN_SCALAR_COMPLEX ||
-        dtype >= TN_C64 || dtype == TN_BOOL)
-        return tn->fail(call, TN_ERR_UNSUPPORTED, "a range of %s numbers is not defined", dtype == TN_BOOL ? "bool" : "complex");
-    TN_TRY(count(call, a, integral, &n));
+    if (a->start.kind == TN_SCALAR_COMPLEX || a->end.kind == TN_SCALAR_COMPLEX ||
+        a->step.kind == TN_SCALAR_COMPLEX || dtype >= TN_C64 || dtype == TN_BOOL)
+        return tn->fail(call, TN_ERR_UNSUPPORTED, "a range of %s numbers is not defined",
+                        dtype == TN_BOOL ? "bool" : "complex");
+    TN_TRY(count(call, a, &n));
     if (dtype <= TN_I64 && to_int(&a->step) == 0)
-        return tn->fail(call, TN_ERR_ARGUMENT, "step %g is zero in out's dtype %s", value_of(&a->step), tn->dtype_name(dtype));
+        return tn->fail(call, TN_ERR_ARGUMENT, "step %g is zero in out's dtype %s",
+                        value_of(&a->step), tn->dtype_name(dtype));
     TN_TRY(tn->check_no_internal_overlap(call, a->out));
     TN_TRY(make_fit(call, a->out, n));
-    progression r = {.start = to_int(&a->start), .step = to_int(&a->step), .f_start = value_of(&a->start),
-                     .f_step = value_of(&a->step), .dtype = dtype, .integral = dtype <= TN_I64,
+    progression r = {.start = to_int(&a->start),
+                     .step = to_int(&a->step),
+                     .f_start = value_of(&a->start),
+                     .f_step = value_of(&a->step),
+                     .dtype = dtype,
+                     .integral = dtype <= TN_I64,
                      .size = (int64_t)tn->dtype_size(dtype)};
-    if (n > 0) TN_TRY(write(call, a->out, &r));
+    if (n > 0)
+        TN_TRY(write(call, a->out, &r));
     tn->tensor_retain(a->out);
     a->result = a->out;
     return TN_OK;

@@ -1,7 +1,7 @@
 /* arith.c - div with a rounding mode, floor_divide, remainder, fmod.
  *
- * An integer divided by zero has no result and no element may be half done, so divisors are looked at before anything is
- * written, in the dtype that they are divided in. */
+ * An integer divided by zero has no result and no element may be half done, so divisors are looked
+ * at before anything is written, in the dtype that they are divided in. */
 #include <string.h>
 
 #include "cpu.h"
@@ -10,26 +10,29 @@
 
 CPU_PER_ISA(cpu_arith_loops, arith)
 
-/* ---- zero divisors ----------------------------------------------------------------------------------- */
+/* ---- zero divisors --------------------------------------------------------------------------- */
 /* The divisor as the computation's dtype sees it: 256 is zero in u8. */
 static tn_status check_divisor(tn_call *call, const tn_iter *it)
 {
-    if (it->numel == 0) return TN_OK;
+    if (it->numel == 0)
+        return TN_OK;
     tn_tensor *divisor = it->operands[2];
     tn_iter check;
     bool found = false, *flag = &found;
     TN_TRY(tn->iter_init(call, &check, 0, 1, &divisor, it->dtype, it->dtype, 0));
     TN_TRY(tn->iter_run(call, &check, arith_table()->has_zero[it->dtype], &flag));
-    return found ? tn->fail(call, TN_ERR_ARGUMENT, "integer division by zero: other holds a zero") : TN_OK;
+    return found ? tn->fail(call, TN_ERR_ARGUMENT, "integer division by zero: other holds a zero")
+                 : TN_OK;
 }
 
 static tn_status run(tn_call *call, tn_iter *it, const tn_loop_fn *loops)
 {
-    if (it->dtype <= TN_I64 && loops[it->dtype]) TN_TRY(check_divisor(call, it));
+    if (it->dtype <= TN_I64 && loops[it->dtype])
+        TN_TRY(check_divisor(call, it));
     return cpu_iter_run_wide(call, it, loops, NULL);
 }
 
-/* ---- operators --------------------------------------------------------------------------------------- */
+/* ---- operators ------------------------------------------------------------------------------- */
 static tn_status div_mode(tn_call *call, struct tn_div_Tensor_mode_args *a)
 {
     const cpu_arith_loops *t = arith_table();

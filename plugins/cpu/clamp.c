@@ -10,8 +10,10 @@ CPU_PER_ISA(cpu_arith_loops, arith)
 
 static tn_status check_bounds(tn_call *call, bool any)
 {
-    if (any) return TN_OK;
-    return tn->fail(call, TN_ERR_ARGUMENT, "both min and max are None; at least one bound is expected");
+    if (any)
+        return TN_OK;
+    return tn->fail(call, TN_ERR_ARGUMENT,
+                    "both min and max are None; at least one bound is expected");
 }
 
 /* A bound that is absent: one that nothing lies beyond. */
@@ -20,7 +22,8 @@ static tn_number unbounded(tn_dtype dtype, bool low)
     const int64_t lowest[] = {0, 0, INT8_MIN, INT16_MIN, INT32_MIN, INT64_MIN};
     const int64_t highest[] = {1, UINT8_MAX, INT8_MAX, INT16_MAX, INT32_MAX, INT64_MAX};
     tn_scalar x = {{.f = low ? -INFINITY : INFINITY}, TN_SCALAR_FLOAT, 0};
-    if (dtype <= TN_I64) x = (tn_scalar){{.i = low ? lowest[dtype] : highest[dtype]}, TN_SCALAR_INT, 0};
+    if (dtype <= TN_I64)
+        x = (tn_scalar){{.i = low ? lowest[dtype] : highest[dtype]}, TN_SCALAR_INT, 0};
     return tn_number_of(dtype, &x);
 }
 
@@ -38,7 +41,11 @@ static tn_status clamp_tensor(tn_call *call, struct tn_clamp_Tensor_args *a)
 {
     const cpu_arith_loops *t = arith_table();
     TN_TRY(check_bounds(call, a->min || a->max));
-    return cpu_iter_run_wide(call, call->iter, !a->max ? t->clamp_low : !a->min ? t->clamp_high : t->clamp_both, NULL);
+    return cpu_iter_run_wide(call, call->iter,
+                             !a->max   ? t->clamp_low
+                             : !a->min ? t->clamp_high
+                                       : t->clamp_both,
+                             NULL);
 }
 
 static const tn_kernel_decl kernels[] = {

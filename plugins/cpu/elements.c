@@ -1,4 +1,5 @@
-/* elements.c - what kernels with their own shape rules share: copying elements, checking an out= tensor's dtype. */
+/* elements.c - what kernels with their own shape rules share: copying elements, checking an out=
+ * tensor's dtype. */
 #include "cpu.h"
 
 static void copy_row(char *const *p, const int64_t *s, int64_t n, const void *params)
@@ -17,7 +18,8 @@ tn_status cpu_copy_elements(tn_call *call, tn_tensor *out, tn_tensor *in)
 
 tn_status cpu_check_dtype(tn_call *call, const tn_tensor *out, tn_dtype dtype)
 {
-    if (out->dtype == dtype) return TN_OK;
-    return tn->fail(call, TN_ERR_DTYPE, "out has dtype %s; expected the operands' %s", tn->dtype_name(out->dtype),
-                    tn->dtype_name(dtype));
+    if (out->dtype == dtype)
+        return TN_OK;
+    return tn->fail(call, TN_ERR_DTYPE, "out has dtype %s; expected the operands' %s",
+                    tn->dtype_name(out->dtype), tn->dtype_name(dtype));
 }

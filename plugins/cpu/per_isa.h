@@ -1,7 +1,8 @@
 /* per_isa.h - tables of hand-written loops that exist once per instruction set.
  *
- * A file in kernels/ defines `const TYPE CPU_TABLE(NAME) = {...}` and is compiled once per instruction set. The family
- * that uses it says CPU_PER_ISA(TYPE, NAME) once and reads *NAME_table(): what was compiled for this processor. */
+ * A file in kernels/ defines `const TYPE CPU_TABLE(NAME) = {...}` and is compiled once per
+ * instruction set. The family that uses it says CPU_PER_ISA(TYPE, NAME) once and reads
+ * *NAME_table(): what was compiled for this processor. */
 #ifndef CPU_PER_ISA_H
 #define CPU_PER_ISA_H
 

@@ -1,4 +1,5 @@
-/* pow.c - pow of tensors and numbers. Integers wrap around; exponents that have an operator of their own use its loop. */
+/* pow.c - pow of tensors and numbers. Integers wrap around; exponents that have an operator of
+ * their own use its loop. */
 #include <math.h>
 
 #include "cpu.h"
@@ -11,27 +12,27 @@
 #define TYPE uint8_t
 #define OF(name) name##_u8
 #define MEMBER u8
-#include "pow_integer.inc"
+#include "integer_power.inc"
 #include "pow.inc"
 #define TYPE int8_t
 #define OF(name) name##_i8
 #define MEMBER i8
-#include "pow_integer.inc"
+#include "integer_power.inc"
 #include "pow.inc"
 #define TYPE int16_t
 #define OF(name) name##_i16
 #define MEMBER i16
-#include "pow_integer.inc"
+#include "integer_power.inc"
 #include "pow.inc"
 #define TYPE int32_t
 #define OF(name) name##_i32
 #define MEMBER i32
-#include "pow_integer.inc"
+#include "integer_power.inc"
 #include "pow.inc"
 #define TYPE int64_t
 #define OF(name) name##_i64
 #define MEMBER i64
-#include "pow_integer.inc"
+#include "integer_power.inc"
 #include "pow.inc"
 
 INLINE float power_f32(float x, float y)
@@ -55,8 +56,10 @@ INLINE double power_f64(double x, double y)
 /* exp(y log x); the powers of zero, where there is no logarithm, by themselves. */
 INLINE tn_c128 power_c128(tn_c128 x, tn_c128 y)
 {
-    if (y.re == 0 && y.im == 0) return tnm_number_c128(1);
-    if (x.re == 0 && x.im == 0 && y.re > 0) return tnm_number_c128(0);
+    if (y.re == 0 && y.im == 0)
+        return tnm_number_c128(1);
+    if (x.re == 0 && x.im == 0 && y.re > 0)
+        return tnm_number_c128(0);
     return tnm_from_c128(cpow(tnm_to_c128(x), tnm_to_c128(y)));
 }
 #define TYPE tn_c128
@@ -77,8 +80,9 @@ INLINE tn_c64 power_c64(tn_c64 x, tn_c64 y)
 
 #define LOOPS(name)                                                                                \
     {                                                                                              \
-        [TN_U8] = name##_u8, [TN_I8] = name##_i8, [TN_I16] = name##_i16, [TN_I32] = name##_i32, [TN_I64] = name##_i64,          \
-        [TN_F32] = name##_f32, [TN_F64] = name##_f64, [TN_C64] = name##_c64, [TN_C128] = name##_c128                         \
+        [TN_U8] = name##_u8, [TN_I8] = name##_i8, [TN_I16] = name##_i16, [TN_I32] = name##_i32,    \
+        [TN_I64] = name##_i64, [TN_F32] = name##_f32, [TN_F64] = name##_f64,                       \
+        [TN_C64] = name##_c64, [TN_C128] = name##_c128                                             \
     }
 static const tn_loop_fn tensor_tensor[TN_DTYPE_COUNT] = LOOPS(tensor_tensor);
 static const tn_loop_fn tensor_number[TN_DTYPE_COUNT] = LOOPS(tensor_number);
@@ -94,10 +98,14 @@ static tn_status pow_tensor_tensor(tn_call *call, struct tn_pow_Tensor_Tensor_ar
 /* The loop of an operator that is x to this power, or LOOP_COUNT. */
 static int loop_for(double exponent)
 {
-    if (exponent == 2) return LOOP_square;
-    if (exponent == 0.5) return LOOP_sqrt;
-    if (exponent == -0.5) return LOOP_rsqrt;
-    if (exponent == -1) return LOOP_reciprocal;
+    if (exponent == 2)
+        return LOOP_square;
+    if (exponent == 0.5)
+        return LOOP_sqrt;
+    if (exponent == -0.5)
+        return LOOP_rsqrt;
+    if (exponent == -1)
+        return LOOP_reciprocal;
     return LOOP_COUNT;
 }
 
@@ -109,10 +117,13 @@ static tn_status pow_tensor_number(tn_call *call, struct tn_pow_Tensor_Scalar_ar
                       : x->kind == TN_SCALAR_FLOAT ? x->v.f
                                                    : (double)x->v.i;
     if (dtype <= TN_I64 && exponent < 0)
-        return tn->fail(call, TN_ERR_ARGUMENT, "Integers to negative integer powers are not allowed: exponent is %g", exponent);
+        return tn->fail(call, TN_ERR_ARGUMENT,
+                        "Integers to negative integer powers are not allowed: exponent is %g",
+                        exponent);
     int loop = loop_for(exponent);
     tn_loop_fn fn = loop < LOOP_COUNT ? cpu_loops[loop][dtype] : NULL;
-    if (fn && dtype != TN_BOOL) return tn->iter_run(call, call->iter, fn, NULL);
+    if (fn && dtype != TN_BOOL)
+        return tn->iter_run(call, call->iter, fn, NULL);
     tn_number number = tn_number_of(dtype, x);
     return cpu_iter_run_wide(call, call->iter, exponent == 3 ? cube : tensor_number, &number);
 }

@@ -1,19 +1,26 @@
 /* copy.c - copy_, fill_, zero_: moving elements within the device, to it and from it.
  *
- * Within a device one identity kernel does every layout and cast. Between host and device only dense memory travels:
- * what is strided or of another dtype is packed on the side that it comes from and cast on the device. */
+ * Within a device one identity kernel does every layout and cast. Between host and device only
+ * dense memory travels: what is strided or of another dtype is packed on the side that it comes
+ * from and cast on the device. */
 #include "arithmetic.h"
 #include "pointwise.h"
 
-/* A copy that converts nothing moves bits: a dtype of the same size whose kernel leaves every bit alone. */
+/* A copy that converts nothing moves bits: a dtype of the same size whose kernel leaves every bit
+ * alone. */
 static tn_dtype bits_of(tn_dtype dtype)
 {
     switch (tn->dtype_size(dtype)) {
-    case 1: return TN_U8;
-    case 2: return TN_I16;
-    case 4: return TN_I32;
-    case 8: return TN_I64;
-    default: return TN_C128;
+    case 1:
+        return TN_U8;
+    case 2:
+        return TN_I16;
+    case 4:
+        return TN_I32;
+    case 8:
+        return TN_I64;
+    default:
+        return TN_C128;
     }
 }
 
@@ -30,7 +37,8 @@ tn_status cuda_copy_tensor(tn_call *call, tn_tensor *dst, tn_tensor *src)
     return cuda_pointwise_run(call, &it, cuda_identity_kernels[it.dtype], NULL);
 }
 
-/* ---- between host and device --------------------------------------------------------------------------- */
+/* ---- between host and device
+ * --------------------------------------------------------------------------- */
 static bool is_dense_row_major(const tn_tensor *t)
 {
     return (t->flags & TN_TENSOR_CONTIGUOUS) != 0;
@@ -39,14 +47,16 @@ static bool is_dense_row_major(const tn_tensor *t)
 static bool same_shape(const tn_tensor *a, const tn_tensor *b)
 {
     bool same = a->ndim == b->ndim;
-    for (int d = 0; same && d < a->ndim; d++) same = a->sizes[d] == b->sizes[d];
+    for (int d = 0; same && d < a->ndim; d++)
+        same = a->sizes[d] == b->sizes[d];
     return same;
 }
 
 static bool is_pinned(const void *host)
 {
     struct cudaPointerAttributes attributes;
-    if (cuda.PointerGetAttributes(&attributes, host) == cudaSuccess) return attributes.type == cudaMemoryTypeHost;
+    if (cuda.PointerGetAttributes(&attributes, host) == cudaSuccess)
+        return attributes.type == cudaMemoryTypeHost;
     cuda.GetLastError();
     return false;
 }
@@ -56,9 +66,13 @@ static tn_status upload(tn_call *call, tn_tensor *dst, const tn_tensor *src, boo
 {
     size_t bytes = (size_t)src->numel * tn->dtype_size(src->dtype);
     cudaStream_t stream = cuda_stream(call);
-    TN_TRY(cuda_check(call, cuda.MemcpyAsync(dst->data, src->data, bytes, cudaMemcpyHostToDevice, stream), "copying to the device"));
-    if (stream) cuda_note_stream(stream, cuda_ordinal(dst->device));
-    if (non_blocking || !is_pinned(src->data)) return TN_OK;
+    TN_TRY(cuda_check(call,
+                      cuda.MemcpyAsync(dst->data, src->data, bytes, cudaMemcpyHostToDevice, stream),
+                      "copying to the device"));
+    if (stream)
+        cuda_note_stream(stream, cuda_ordinal(dst->device));
+    if (non_blocking || !is_pinned(src->data))
+        return TN_OK;
     return cuda_wait(call, dst->device, stream);
 }
 
@@ -66,8 +80,11 @@ static tn_status download(tn_call *call, tn_tensor *dst, const tn_tensor *src, b
 {
     size_t bytes = (size_t)src->numel * tn->dtype_size(src->dtype);
     cudaStream_t stream = cuda_stream(call);
-    TN_TRY(cuda_check(call, cuda.MemcpyAsync(dst->data, src->data, bytes, cudaMemcpyDeviceToHost, stream), "copying from the device"));
-    if (non_blocking && is_pinned(dst->data)) return TN_OK;
+    TN_TRY(cuda_check(call,
+                      cuda.MemcpyAsync(dst->data, src->data, bytes, cudaMemcpyDeviceToHost, stream),
+                      "copying from the device"));
+    if (non_blocking && is_pinned(dst->data))
+        return TN_OK;
     return cuda_wait(call, src->device, stream);
 }
 
@@ -85,15 +102,19 @@ static tn_status to_device(tn_call *call, tn_tensor *dst, tn_tensor *src, bool n
     tn_status status = TN_OK;
     if (!is_dense_row_major(src)) {
         status = tn->tensor_new(call, src->ndim, src->sizes, src->dtype, src->device, &packed);
-        if (status == TN_OK) status = copy_by_cpu(packed, src);
+        if (status == TN_OK)
+            status = copy_by_cpu(packed, src);
         src = packed;
         non_blocking = false;
     }
-    bool direct = status == TN_OK && is_dense_row_major(dst) && dst->dtype == src->dtype && same_shape(dst, src);
+    bool direct = status == TN_OK && is_dense_row_major(dst) && dst->dtype == src->dtype &&
+                  same_shape(dst, src);
     if (status == TN_OK && !direct)
         status = tn->tensor_new(call, src->ndim, src->sizes, src->dtype, dst->device, &landing);
-    if (status == TN_OK && src->numel) status = upload(call, direct ? dst : landing, src, non_blocking);
-    if (status == TN_OK && !direct) status = cuda_copy_tensor(call, dst, landing);
+    if (status == TN_OK && src->numel)
+        status = upload(call, direct ? dst : landing, src, non_blocking);
+    if (status == TN_OK && !direct)
+        status = cuda_copy_tensor(call, dst, landing);
     tn->tensor_release(landing);
     tn->tensor_release(packed);
     return status;
@@ -105,14 +126,17 @@ static tn_status to_host(tn_call *call, tn_tensor *dst, tn_tensor *src, bool non
     tn_status status = TN_OK;
     if (!is_dense_row_major(src) || src->dtype != dst->dtype) {
         status = tn->tensor_new(call, src->ndim, src->sizes, dst->dtype, src->device, &packed);
-        if (status == TN_OK) status = cuda_copy_tensor(call, packed, src);
+        if (status == TN_OK)
+            status = cuda_copy_tensor(call, packed, src);
         src = packed;
     }
     bool direct = status == TN_OK && is_dense_row_major(dst) && same_shape(dst, src);
     if (status == TN_OK && !direct)
         status = tn->tensor_new(call, src->ndim, src->sizes, src->dtype, dst->device, &landing);
-    if (status == TN_OK && src->numel) status = download(call, direct ? dst : landing, src, non_blocking && direct && !packed);
-    if (status == TN_OK && !direct) status = copy_by_cpu(dst, landing);
+    if (status == TN_OK && src->numel)
+        status = download(call, direct ? dst : landing, src, non_blocking && direct && !packed);
+    if (status == TN_OK && !direct)
+        status = copy_by_cpu(dst, landing);
     tn->tensor_release(landing);
     tn->tensor_release(packed);
     return status;
@@ -122,14 +146,22 @@ static tn_status to_host(tn_call *call, tn_tensor *dst, tn_tensor *src, bool non
 static tn_status across(tn_call *call, tn_tensor *dst, tn_tensor *src)
 {
     tn_tensor *packed = NULL, *landing = NULL;
-    tn_status status = tn->tensor_new(call, src->ndim, src->sizes, src->dtype, src->device, &packed);
-    if (status == TN_OK) status = tn->tensor_new(call, src->ndim, src->sizes, src->dtype, dst->device, &landing);
-    if (status == TN_OK) status = cuda_copy_tensor(call, packed, src);
-    if (status == TN_OK) status = cuda_wait(call, src->device, cuda_stream(call));
+    tn_status status =
+        tn->tensor_new(call, src->ndim, src->sizes, src->dtype, src->device, &packed);
+    if (status == TN_OK)
+        status = tn->tensor_new(call, src->ndim, src->sizes, src->dtype, dst->device, &landing);
+    if (status == TN_OK)
+        status = cuda_copy_tensor(call, packed, src);
+    if (status == TN_OK)
+        status = cuda_wait(call, src->device, cuda_stream(call));
     if (status == TN_OK && src->numel)
-        status = cuda_check(call, cuda.Memcpy(landing->data, packed->data, (size_t)src->numel * tn->dtype_size(src->dtype), cudaMemcpyDefault),
+        status = cuda_check(call,
+                            cuda.Memcpy(landing->data, packed->data,
+                                        (size_t)src->numel * tn->dtype_size(src->dtype),
+                                        cudaMemcpyDefault),
                             "copying between devices");
-    if (status == TN_OK) status = cuda_copy_tensor(call, dst, landing);
+    if (status == TN_OK)
+        status = cuda_copy_tensor(call, dst, landing);
     tn->tensor_release(landing);
     tn->tensor_release(packed);
     return status;
@@ -153,7 +185,9 @@ static tn_status copy_(tn_call *call, struct tn_copy__args *a)
     return TN_OK;
 }
 
-/* ---- fills ----------------------------------------------------------------------------------------------- */
+/* ---- fills
+ * -----------------------------------------------------------------------------------------------
+ */
 static tn_status fill_with(tn_call *call, tn_tensor *self, const tn_scalar *value)
 {
     tn_iter it;
@@ -176,13 +210,16 @@ static tn_status fill_(tn_call *call, struct tn_fill__Scalar_args *a)
 static tn_status clear(tn_call *call, tn_tensor *self)
 {
     static const tn_scalar zero = {{0}, TN_SCALAR_INT, 0};
-    if (!is_dense_row_major(self)) return fill_with(call, self, &zero);
+    if (!is_dense_row_major(self))
+        return fill_with(call, self, &zero);
     TN_TRY(cuda_enter(call, self->device));
-    if (self->numel == 0) return TN_OK;
+    if (self->numel == 0)
+        return TN_OK;
     size_t bytes = (size_t)self->numel * tn->dtype_size(self->dtype);
     cudaStream_t stream = cuda_stream(call);
     TN_TRY(cuda_check(call, cuda.MemsetAsync(self->data, 0, bytes, stream), "clearing memory"));
-    if (stream) cuda_note_stream(stream, cuda_ordinal(self->device));
+    if (stream)
+        cuda_note_stream(stream, cuda_ordinal(self->device));
     return TN_OK;
 }
 

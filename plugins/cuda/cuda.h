@@ -1,7 +1,9 @@
-/* cuda.h - what the host files of the cuda plugin share: the CUDA runtime as a table, devices, streams, memory.
+/* cuda.h - what the host files of the cuda plugin share: the CUDA runtime as a table, devices,
+ * streams, memory.
  *
- * The plugin links no CUDA library: runtime.c opens libcudart.so.13 at the first use and fills `cuda`, so that the
- * plugin loads on any machine. Every entry into a device goes through cuda_enter. */
+ * The plugin links no CUDA library: runtime.c opens libcudart.so.13 at the first use and fills
+ * `cuda`, so that the plugin loads on any machine. Every entry into a device goes through
+ * cuda_enter. */
 #ifndef CUDA_H
 #define CUDA_H
 
@@ -39,11 +41,13 @@ extern cuda_runtime cuda;
 enum { CUDA_MAX_DEVICES = 64, CUDA_THREADS = 128 };
 
 /* runtime.c */
-/* Opens the runtime once and counts devices; afterwards the number is known. Never an error: no device is 0. */
+/* Opens the runtime once and counts devices; afterwards the number is known. Never an error: no
+ * device is 0. */
 int cuda_device_count(void);
 /* Why cuda_device_count() is 0, as a sentence's end. */
 const char *cuda_no_device_reason(void);
-/* Makes `device` the thread's current one; "no CUDA device: ..." where it is not there. Index -1 is device 0. */
+/* Makes `device` the thread's current one; "no CUDA device: ..." where it is not there. Index -1
+ * is device 0. */
 tn_status cuda_enter(tn_call *call, tn_device device);
 /* TN_OK, or the failure with CUDA's own text; out of memory keeps its own status. */
 tn_status cuda_check(tn_call *call, cudaError_t error, const char *doing);
@@ -53,25 +57,24 @@ static inline int cuda_ordinal(tn_device device)
     return device.index < 0 ? 0 : device.index;
 }
 
-/* The stream of a call. NULL is the legacy default stream, which waits for every blocking stream and they for it: a
- * program that never speaks of streams is ordered, whichever threads call. */
+/* The stream of a call. NULL is the legacy default stream, which waits for every blocking stream
+ * and they for it: a program that never speaks of streams is ordered, whichever threads call. */
 static inline cudaStream_t cuda_stream(const tn_call *call)
 {
     return (cudaStream_t)call->stream;
 }
 
-/* Starts one kernel on the call's stream. fn is the kernel's address as its .cu file gives it, args its one
- * parameter, by pointer. */
+/* Starts one kernel on the call's stream. fn is the kernel's address as its .cu file gives it,
+ * args its one parameter, by pointer. */
 typedef void (*cuda_kernel_address)(void);
-tn_status cuda_launch(tn_call *call, cuda_kernel_address fn, int64_t blocks, int threads, size_t shared, void *args);
+tn_status cuda_launch(tn_call *call, cuda_kernel_address fn, int64_t blocks, int threads,
+                      size_t shared, void *args);
 
 /* allocator.c */
 tn_status cuda_alloc(tn_device device, size_t bytes, void **out);
 void cuda_free(tn_device device, void *data, size_t bytes);
 /* Tells the allocator that work was put on this stream: freed memory waits for it. */
 void cuda_note_stream(cudaStream_t stream, int device);
-/* How many bytes the cache holds for the device, used or not, and how many blocks were asked of CUDA. */
-void cuda_memory_counts(int device, size_t *held, size_t *mallocs);
 
 /* device.c */
 extern const tn_device_decl cuda_device;
@@ -88,7 +91,8 @@ typedef struct cuda_kernels {
 } cuda_kernels;
 extern const tn_kernel_decl cuda_pointwise_kernels[]; /* generated */
 extern const size_t cuda_pointwise_count;
-extern const cuda_kernels cuda_copy, cuda_arithmetic, cuda_reduce, cuda_softmax, cuda_matmul, cuda_index;
+extern const cuda_kernels cuda_copy, cuda_arithmetic, cuda_reductions, cuda_softmax, cuda_matmul,
+    cuda_index;
 
 /* copy.c: src into dst, both on one device, any strides and dtypes; src is broadcast. */
 tn_status cuda_copy_tensor(tn_call *call, tn_tensor *dst, tn_tensor *src);

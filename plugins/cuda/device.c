@@ -1,7 +1,8 @@
-/* device.c - the device type "cuda": memory, copies, waiting, and the faults that waiting brings to light.
+/* device.c - the device type "cuda": memory, copies, waiting, and the faults that waiting brings
+ * to light.
  *
- * Kernels that take indices check them on the device and note the first bad one in the device's fault record. It
- * is read when the host waits for the device: copies to the host, synchronize. */
+ * Kernels that take indices check them on the device and note the first bad one in the device's
+ * fault record. It is read when the host waits for the device: copies to the host, synchronize. */
 #include <pthread.h>
 
 #include "cuda.h"
@@ -15,7 +16,8 @@ static tn_status new_record(tn_call *call, int device)
     void *data;
     TN_TRY(cuda_check(call, cuda.Malloc(&data, sizeof(cuda_fault)), "allocating the fault record"));
     cudaError_t error = cuda.MemsetAsync(data, 0, sizeof(cuda_fault), NULL);
-    if (error != cudaSuccess) cuda.Free(data);
+    if (error != cudaSuccess)
+        cuda.Free(data);
     TN_TRY(cuda_check(call, error, "clearing the fault record"));
     records[device] = data;
     return TN_OK;
@@ -26,7 +28,8 @@ tn_status cuda_fault_record(tn_call *call, tn_device device, cuda_fault **out)
     int i = cuda_ordinal(device);
     tn_status status = TN_OK;
     pthread_mutex_lock(&lock);
-    if (!records[i]) status = new_record(call, i);
+    if (!records[i])
+        status = new_record(call, i);
     *out = records[i];
     pthread_mutex_unlock(&lock);
     return status;
@@ -36,25 +39,32 @@ static tn_status report(tn_call *call, const cuda_fault *f)
 {
     static const char *const names[] = {"", "index_select", "gather", "embedding"};
     if (f->kind == CUDA_FAULT_DIVISION)
-        return tn->fail(call, TN_ERR_ARGUMENT, "an earlier integer division or remainder on the device was by zero");
-    return tn->fail(call, TN_ERR_INDEX, "an earlier %s on the device met index %lld, out of range for size %lld", names[f->kind],
-                    (long long)f->index, (long long)f->size);
+        return tn->fail(call, TN_ERR_ARGUMENT,
+                        "an earlier integer division or remainder on the device was by zero");
+    return tn->fail(call, TN_ERR_INDEX,
+                    "an earlier %s on the device met index %lld, out of range for size %lld",
+                    names[f->kind], (long long)f->index, (long long)f->size);
 }
 
 /* The record is cleared once read: a fault is told once. */
 static tn_status take_fault(tn_call *call, int device, cudaStream_t stream)
 {
     cuda_fault f;
-    TN_TRY(cuda_check(call, cuda.MemcpyAsync(&f, records[device], sizeof f, cudaMemcpyDeviceToHost, stream), "reading faults"));
+    TN_TRY(cuda_check(
+        call, cuda.MemcpyAsync(&f, records[device], sizeof f, cudaMemcpyDeviceToHost, stream),
+        "reading faults"));
     TN_TRY(cuda_check(call, cuda.StreamSynchronize(stream), "waiting for the device"));
-    if (f.kind == CUDA_FAULT_NONE) return TN_OK;
-    TN_TRY(cuda_check(call, cuda.MemsetAsync(records[device], 0, sizeof f, stream), "clearing faults"));
+    if (f.kind == CUDA_FAULT_NONE)
+        return TN_OK;
+    TN_TRY(cuda_check(call, cuda.MemsetAsync(records[device], 0, sizeof f, stream),
+                      "clearing faults"));
     return report(call, &f);
 }
 
 tn_status cuda_wait(tn_call *call, tn_device device, cudaStream_t stream)
 {
-    if (records[cuda_ordinal(device)]) return take_fault(call, cuda_ordinal(device), stream);
+    if (records[cuda_ordinal(device)])
+        return take_fault(call, cuda_ordinal(device), stream);
     return cuda_check(call, cuda.StreamSynchronize(stream), "waiting for the device");
 }
 

@@ -1,7 +1,7 @@
 /* launch.h - what host and kernels agree on: the one parameter of each kind of kernel. C and CUDA.
  *
- * Index arithmetic on the device is 32 bits wide; the host cuts larger work into pieces (pointwise.c, plan.c). A
- * division by a size is a multiplication by `magic` and a shift. */
+ * Index arithmetic on the device is 32 bits wide; the host cuts larger work into pieces
+ * (pointwise.c, plan.c). A division by a size is a multiplication by `magic` and a shift. */
 #ifndef LAUNCH_H
 #define LAUNCH_H
 
@@ -33,7 +33,8 @@ typedef struct cuda_pointwise {
 
 typedef void (*cuda_pointwise_fn)(const cuda_pointwise);
 
-/* How many neighbouring elements a thread computes, by the computation's dtype: 16 bytes at most. */
+/* How many neighbouring elements a thread computes, by the computation's dtype: 16 bytes at most.
+ */
 #ifdef __cplusplus
 #define CUDA_CONSTANT static constexpr int
 #else

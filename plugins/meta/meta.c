@@ -4,8 +4,11 @@
  * tensor, whose meta kernels are their checks alone. */
 #include "meta.h"
 
+#include <string.h>
+
 #include <tenon/frames.h>
 #include <tenon/plugin.h>
+#include <tenon/range.h>
 
 static tn_status copy_(tn_call *call, struct tn_copy__args *a)
 {
@@ -33,7 +36,48 @@ static tn_status zero_(tn_call *call, struct tn_zero__args *a)
     return TN_OK;
 }
 
+static tn_status arange_out(tn_call *call, struct tn_arange_start_out_args *a)
+{
+    int64_t n = 0;
+    const char *wrong = tn_range_count(&a->start, &a->end, &a->step, &n);
+    if (wrong) return tn->fail(call, TN_ERR_ARGUMENT, "%s", wrong);
+    if (a->out->numel == 0) TN_TRY(tn->tensor_resize(call, a->out, 1, &n));
+    if (a->out->numel != n)
+        return tn->fail(call, TN_ERR_ARGUMENT, "out has %lld elements, but the range has %lld", (long long)a->out->numel, (long long)n);
+    TN_TRY(tn->check_no_internal_overlap(call, a->out));
+    tn->tensor_retain(a->out);
+    a->result = a->out;
+    return TN_OK;
+}
+
+/* ---- arguments that no shape rule looks at: checked as the backends with data check them ---- */
+static tn_status clamp(tn_call *call, struct tn_clamp_args *a)
+{
+    if (a->min.kind != TN_SCALAR_NONE || a->max.kind != TN_SCALAR_NONE) return TN_OK;
+    return tn->fail(call, TN_ERR_ARGUMENT, "min and max are both absent; give at least one");
+}
+
+static tn_status clamp_tensor(tn_call *call, struct tn_clamp_Tensor_args *a)
+{
+    if (a->min || a->max) return TN_OK;
+    return tn->fail(call, TN_ERR_ARGUMENT, "min and max are both absent; give at least one");
+}
+
+static tn_status gelu(tn_call *call, struct tn_gelu_args *a)
+{
+    if (strcmp(a->approximate, "none") == 0 || strcmp(a->approximate, "tanh") == 0) return TN_OK;
+    return tn->fail(call, TN_ERR_ARGUMENT, "approximate is '%.40s'; it may be 'none' or 'tanh'", a->approximate);
+}
+
+/* They stand above the empty kernels of the generated table. */
+enum { ABOVE_GENERATED = 1 };
+#define TN_CHECK(NAME, fn) {TN_SCHEMA_##NAME, "Meta", TN_KERNEL_FN(NAME, fn), NULL, sizeof(struct tn_##NAME##_args), ABOVE_GENERATED, 0, 0, NULL}
+
 static const tn_kernel_decl kernels[] = {
+    TN_KERNEL(arange_start_out, "Meta", arange_out),
+    TN_CHECK(clamp, clamp),
+    TN_CHECK(clamp_Tensor, clamp_tensor),
+    TN_CHECK(gelu, gelu),
     TN_KERNEL(copy_, "Meta", copy_),
     TN_KERNEL(fill__Scalar, "Meta", fill_),
     TN_KERNEL(zero_, "Meta", zero_),

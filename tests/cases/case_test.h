@@ -1,5 +1,5 @@
-/* case_test.h - what the case bank's tests share: tensors from lists of numbers, and expectations about results.
- * Everything lives in the test's scope. */
+/* case_test.h - what the case bank's tests share: tensors from lists of numbers, and expectations
+ * about results. Everything lives in the test's scope. */
 #ifndef TN_TESTS_CASE_TEST_H
 #define TN_TESTS_CASE_TEST_H
 
@@ -41,26 +41,31 @@ static inline tn_tensor *case_tensor(tn_dtype dtype, tn_ints sizes, const double
 }
 
 /* The result t has this dtype, shape and these numbers; NaN equals NaN. */
-static inline void case_expect_(int line, tn_tensor *t, tn_dtype dtype, tn_ints sizes, const double *values)
+static inline void case_expect_(int line, tn_tensor *t, tn_dtype dtype, tn_ints sizes,
+                                const double *values)
 {
     cr_assert_not_null(t, "line %d: %s", line, tn_error_last()->message);
     cr_assert_eq(t->dtype, dtype, "line %d: dtype %d, expected %d", line, t->dtype, dtype);
     cr_assert_eq(t->ndim, sizes.len, "line %d: %d dimensions", line, t->ndim);
-    for (int d = 0; d < t->ndim; d++) cr_assert_eq(t->sizes[d], sizes.data[d], "line %d: size of dim %d", line, d);
+    for (int d = 0; d < t->ndim; d++)
+        cr_assert_eq(t->sizes[d], sizes.data[d], "line %d: size of dim %d", line, d);
     tn_tensor *numbers = tn__to_copy(t, .dtype = TN_F64, .memory_format = TN_CONTIGUOUS);
     cr_assert_not_null(numbers, "line %d: %s", line, tn_error_last()->message);
     const double *got = numbers->data;
     for (int64_t i = 0; i < t->numel; i++)
-        cr_assert(got[i] == values[i] || (isnan(got[i]) && isnan(values[i])), "line %d: element %lld is %g, expected %g",
-                  line, (long long)i, got[i], values[i]);
+        cr_assert(got[i] == values[i] || (isnan(got[i]) && isnan(values[i])),
+                  "line %d: element %lld is %g, expected %g", line, (long long)i, got[i],
+                  values[i]);
 }
-#define CASE_EXPECT(t, dtype, sizes, ...) case_expect_(__LINE__, t, dtype, sizes, CASE_VALUES(__VA_ARGS__))
+#define CASE_EXPECT(t, dtype, sizes, ...)                                                          \
+    case_expect_(__LINE__, t, dtype, sizes, CASE_VALUES(__VA_ARGS__))
 
 /* The expression failed, with this word in its message; the record is cleared for the next one. */
 static inline void case_fails_(int line, tn_tensor *t, const char *word)
 {
     cr_assert_null(t, "line %d: it succeeded; an error with '%s' was expected", line, word);
-    cr_assert_not_null(strcasestr(tn_error_last()->message, word), "line %d: '%s' is not in the message: %s", line, word,
+    cr_assert_not_null(strcasestr(tn_error_last()->message, word),
+                       "line %d: '%s' is not in the message: %s", line, word,
                        tn_error_last()->message);
     tn_error_clear();
 }

@@ -1,5 +1,5 @@
-/* indexing.c - the case bank's indexing area (BB-idx-*), as far as its operators exist; index_add, index_put, linspace and
- * indexing with masks do not yet. */
+/* indexing.c - the case bank's indexing area (BB-idx-*), as far as its operators exist; index_add,
+ * index_put, linspace and indexing with masks do not yet. */
 #define _GNU_SOURCE
 #include "case_test.h"
 
@@ -7,7 +7,8 @@ TestSuite(indexing, .init = case_begin, .fini = case_end, .timeout = 30);
 
 Test(indexing, BB_idx_08)
 {
-    tn_tensor *a = tn_zeros(TN_INTS(0)), *b = tn_zeros(TN_INTS(0)), *square = tn_ones(TN_INTS(2, 2));
+    tn_tensor *a = tn_zeros(TN_INTS(0)), *b = tn_zeros(TN_INTS(0)),
+              *square = tn_ones(TN_INTS(2, 2));
     CASE_FAILS(tn_cat(TN_TENSORS(a, b), .dim = 5), "5");
     CASE_FAILS(tn_stack(((tn_tensors){NULL, 0}), .dim = 0), "tensors");
     CASE_FAILS(tn_stack(TN_TENSORS(a, b), .dim = 3), "3");
@@ -18,20 +19,26 @@ Test(indexing, BB_idx_08)
     cr_assert_not_null(strstr(tn_error_last()->message, "7"), "%s", tn_error_last()->message);
 }
 
-/* Not of the bank: an index out of range is found before anything is written, and named with its position. */
+/* Not of the bank: an index out of range is found before anything is written, and named with its
+ * position. */
 Test(indexing, checked_before_writing)
 {
-    tn_tensor *x = tn_reshape(tn_arange(6, .dtype = TN_F32), TN_INTS(3, 2)), *out = tn_full(TN_INTS(2, 2), 9.0);
-    tn_tensor *bad = case_tensor(TN_I64, TN_INTS(2), CASE_VALUES(0, -1)), *far = case_tensor(TN_I32, TN_INTS(2), CASE_VALUES(0, 3));
+    tn_tensor *x = tn_reshape(tn_arange(6, .dtype = TN_F32), TN_INTS(3, 2)),
+              *out = tn_full(TN_INTS(2, 2), 9.0);
+    tn_tensor *bad = case_tensor(TN_I64, TN_INTS(2), CASE_VALUES(0, -1)),
+              *far = case_tensor(TN_I32, TN_INTS(2), CASE_VALUES(0, 3));
     CASE_FAILS(tn_index_select_out(x, 0, bad, out), "-1 at position 1");
     CASE_FAILS(tn_index_select_out(x, 0, far, out), "3 at position 1");
     CASE_FAILS(tn_embedding_out(x, bad, out), "0 to 2");
-    CASE_FAILS(tn_gather_out(x, 0, case_tensor(TN_I64, TN_INTS(2, 2), CASE_VALUES(0, 1, 2, 3)), out), "3 at position 3");
+    CASE_FAILS(
+        tn_gather_out(x, 0, case_tensor(TN_I64, TN_INTS(2, 2), CASE_VALUES(0, 1, 2, 3)), out),
+        "3 at position 3");
     CASE_EXPECT(out, TN_F32, TN_INTS(2, 2), 9, 9, 9, 9);
     tn_tensor *t = tn_t(x), *index = case_tensor(TN_I32, TN_INTS(2), CASE_VALUES(2, 0));
     CASE_EXPECT(tn_index_select(x, 0, index), TN_F32, TN_INTS(2, 2), 4, 5, 0, 1);
     CASE_EXPECT(tn_index_select(t, 1, index), TN_F32, TN_INTS(2, 2), 4, 0, 5, 1);
     CASE_EXPECT(tn_embedding(x, index), TN_F32, TN_INTS(2, 2), 4, 5, 0, 1);
     CASE_EXPECT(tn_embedding(tn_t(tn_contiguous(t)), index), TN_F32, TN_INTS(2, 2), 4, 5, 0, 1);
-    CASE_EXPECT(tn_gather(t, 1, case_tensor(TN_I64, TN_INTS(2, 1), CASE_VALUES(2, 1))), TN_F32, TN_INTS(2, 1), 4, 3);
+    CASE_EXPECT(tn_gather(t, 1, case_tensor(TN_I64, TN_INTS(2, 1), CASE_VALUES(2, 1))), TN_F32,
+                TN_INTS(2, 1), 4, 3);
 }

@@ -22,7 +22,8 @@ Test(iterator, BB_iter_02)
 
 Test(iterator, BB_iter_03)
 {
-    tn_tensor *b = tn_zeros(TN_INTS(3, 2)), *y = tn_narrow(b, 1, 0, 1), *threes = tn_full(TN_INTS(3, 1), 3.0);
+    tn_tensor *b = tn_zeros(TN_INTS(3, 2)), *y = tn_narrow(b, 1, 0, 1),
+              *threes = tn_full(TN_INTS(3, 1), 3.0);
     cr_assert_not_null(tn_cat_out(TN_TENSORS(threes), y, .dim = 1), "%s", tn_error_last()->message);
     CASE_EXPECT(b, TN_F32, TN_INTS(3, 2), 3, 0, 3, 0, 3, 0);
     cr_assert(y->strides[0] == 2 && y->strides[1] == 1);
@@ -45,22 +46,30 @@ Test(iterator, BB_iter_05)
 
 Test(iterator, BB_iter_06)
 {
-    tn_tensor *x = case_tensor(TN_F32, TN_INTS(2, 2), CASE_VALUES(1, 2, 3, 4)), *wide = tn_expand(x, TN_INTS(2, 2, 2));
+    tn_tensor *x = case_tensor(TN_F32, TN_INTS(2, 2), CASE_VALUES(1, 2, 3, 4)),
+              *wide = tn_expand(x, TN_INTS(2, 2, 2));
     tn_tensor *mask = case_tensor(TN_BOOL, TN_INTS(2, 1, 2), CASE_VALUES(1, 0, 0, 1));
     CASE_FAILS(tn_masked_fill__Scalar(wide, mask, 0), "share one memory location");
     CASE_EXPECT(x, TN_F32, TN_INTS(2, 2), 1, 2, 3, 4);
-    CASE_EXPECT(tn_masked_fill_Scalar(wide, mask, 0), TN_F32, TN_INTS(2, 2, 2), 0, 2, 0, 4, 1, 0, 3, 0);
-    cr_assert_not_null(tn_fill__Scalar(tn_select_int(wide, 0, 0), 5), "%s", tn_error_last()->message);
+    CASE_EXPECT(tn_masked_fill_Scalar(wide, mask, 0), TN_F32, TN_INTS(2, 2, 2), 0, 2, 0, 4, 1, 0, 3,
+                0);
+    cr_assert_not_null(tn_fill__Scalar(tn_select_int(wide, 0, 0), 5), "%s",
+                       tn_error_last()->message);
     CASE_EXPECT(x, TN_F32, TN_INTS(2, 2), 5, 5, 5, 5);
 }
 
 Test(iterator, BB_iter_07)
 {
-    tn_tensor *out = case_tensor(TN_I64, TN_INTS(1), CASE_VALUES(9)), *out0 = case_tensor(TN_I64, scalar_shape, CASE_VALUES(9));
-    CASE_EXPECT(tn_pow_Scalar_out(2, case_tensor(TN_U8, TN_INTS(1), CASE_VALUES(17)), out), TN_I64, TN_INTS(1), 0);
-    CASE_EXPECT(tn_pow_Scalar_out(2, case_tensor(TN_U8, scalar_shape, CASE_VALUES(17)), out0), TN_I64, scalar_shape, 0);
-    tn_tensor *f = case_tensor(TN_F32, TN_INTS(1), CASE_VALUES(1.5)), *g = case_tensor(TN_F32, TN_INTS(1), CASE_VALUES(1));
+    tn_tensor *out = case_tensor(TN_I64, TN_INTS(1), CASE_VALUES(9)),
+              *out0 = case_tensor(TN_I64, scalar_shape, CASE_VALUES(9));
+    CASE_EXPECT(tn_pow_Scalar_out(2, case_tensor(TN_U8, TN_INTS(1), CASE_VALUES(17)), out), TN_I64,
+                TN_INTS(1), 0);
+    CASE_EXPECT(tn_pow_Scalar_out(2, case_tensor(TN_U8, scalar_shape, CASE_VALUES(17)), out0),
+                TN_I64, scalar_shape, 0);
+    tn_tensor *f = case_tensor(TN_F32, TN_INTS(1), CASE_VALUES(1.5)),
+              *g = case_tensor(TN_F32, TN_INTS(1), CASE_VALUES(1));
     CASE_FAILS(tn_add_out(f, g, out), "cast");
-    tn_tensor *big = case_tensor(TN_I32, TN_INTS(1), CASE_VALUES(2147483647)), *one = case_tensor(TN_I32, TN_INTS(1), CASE_VALUES(1));
+    tn_tensor *big = case_tensor(TN_I32, TN_INTS(1), CASE_VALUES(2147483647)),
+              *one = case_tensor(TN_I32, TN_INTS(1), CASE_VALUES(1));
     CASE_EXPECT(tn_add_out(big, one, out), TN_I64, TN_INTS(1), -2147483648.0);
 }

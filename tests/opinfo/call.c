@@ -13,7 +13,7 @@ static tn_tensor *buffer(oi_call *c, const tn_field *f, const oi_tensor *t, tn_d
 {
     oi_buffer *b = &c->buffers[c->n_buffers];
     c->fields[c->n_buffers++] = f;
-    return oi_buffer_make(b, t, device, why) ? b->tensor : NULL;
+    return oi_buffer_make(b, t, t->host ? (tn_device){TN_CPU, -1} : device, why) ? b->tensor : NULL;
 }
 
 static bool fill_tensors(oi_call *c, const tn_field *f, const oi_arg *a, tn_device device, tn_tensors *to, char *why)

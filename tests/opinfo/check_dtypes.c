@@ -24,18 +24,21 @@ static const oi_sample *first_full(const oi_case *c, const oi_samples *s)
     return any;
 }
 
-static bool is_claimed(const oi_case *c, const oi_sample *s, bool *composite)
+/* Claims speak of the computation's dtype. Where nothing but the schema is known, that is what came out. */
+static bool is_claimed(const oi_case *c, const oi_sample *s, const oi_call *call, bool *composite)
 {
     const char *how;
     tn_op_server(c->op, c->target->key, &how);
     *composite = strncmp(how, "Composite", 9) == 0;
     tn_dtype computed = c->row->operands ? oi_elementwise_dtype(c->row, s) : c->dtype;
+    if (c->row->flags & OI_SELF_CONSISTENT && call->n_results && call->results[0] && oi_is_floating(call->results[0]->dtype))
+        computed = call->results[0]->dtype;
     return tn_op_dtypes(c->op, c->target->key) & TN_DTYPE_BIT(computed);
 }
 
 static void judge(const oi_case *c, const oi_sample *s, const oi_call *call, oi_result *r)
 {
-    bool composite, claimed = is_claimed(c, s, &composite);
+    bool composite, claimed = is_claimed(c, s, call, &composite);
     bool defined = c->row->dtypes & TN_DTYPE_BIT(c->dtype);
     const char *d = oi_dtype_name(c->dtype);
     if (call->status == TN_OK) {

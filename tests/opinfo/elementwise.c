@@ -152,6 +152,7 @@ static const pattern patterns[] = {
     {"broadcast to self", {2, 1, 2}, {{3, 7}, {7}, {3, 1}}, {OI_ROW, OI_ROW, OI_ROW}},
     {"0-dim with a vector", {1, 0, 1}, {{7}, {0}, {7}}, {OI_ROW, OI_ROW, OI_ROW}},
     {"a stride over 2 GiB", {2, 2, 2}, {{2, 5}, {2, 5}, {2, 5}}, {OI_HUGE, OI_ROW, OI_HUGE}},
+    {"a vector with a stride over 2 GiB", {1, 1, 1}, {{2}, {2}, {2}}, {OI_HUGE, OI_HUGE, OI_ROW}},
     {"misaligned", {1, 1, 1}, {{33}, {33}, {33}}, {OI_SHIFTED, OI_SHIFTED, OI_SHIFTED}},
     {"five dims", {4, 4, 4}, {{2, 3, 1, 4}, {2, 1, 5, 4}, {1, 3, 5, 1}}, {OI_TRANSPOSED, OI_ROW, OI_GAPPED}},
 };

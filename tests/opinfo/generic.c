@@ -1,3 +1,219 @@
+/* generic.c - rows for a plugin's operators that nobody wrote a row for.
+ *
+ * Arguments are made up from the schema: tensors of one dtype, numbers. With the plugin's YAML a `pointwise` expression is
+ * evaluated here, node by node, each node by the body of the OpInfo row of the same name: the generator's parser is used,
+ * none of its code. Without it the operator in float64 is what the other dtypes are compared with, and the report says so. */
 #include "generic.h"
-const oi_row *oi_generic_row(const tn_op *op, const char *yaml) { (void)op, (void)yaml; return NULL; }
-bool oi_generic_is_form(const tn_op *op) { (void)op; return false; }
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/expr.h"
+
+bool oi_generic_is_form(const tn_op *op)
+{
+    const tn_op *x;
+    for (size_t i = 0; (x = tn_op_at(i)); i++)
+        if (x != op && (oi_form_inplace(x) == op || oi_form_out(x) == op))
+            return true;
+    return false;
+}
+
+/* ---- an expression, evaluated ------------------------------------------------------------------------ */
+typedef struct value {
+    oi_num v;
+    oi_real mag;
+} value;
+
+static value plain(oi_num v)
+{
+    return (value){v, hypotl(v.re, v.im)};
+}
+
+static const oi_row *body_of(const char *word)
+{
+    char name[64];
+    const oi_row *row = oi_row_find(word);
+    if (!row && strcmp(word, "lshift") == 0)
+        row = oi_row_find("bitwise_left_shift.Tensor");
+    if (!row && strcmp(word, "rshift") == 0)
+        row = oi_row_find("bitwise_right_shift.Tensor");
+    snprintf(name, sizeof name, "%s.Tensor", word);
+    return row ? row : oi_row_find(name);
+}
+
+/* How the size of the terms goes through a node: sums add, products multiply. */
+static oi_real grown(const char *word, oi_num result, const value *x, const oi_real *own)
+{
+    oi_real mag = hypotl(result.re, result.im);
+    if (strcmp(word, "add") == 0 || strcmp(word, "sub") == 0)
+        mag = x[0].mag + x[1].mag;
+    else if (strcmp(word, "mul") == 0)
+        mag = x[0].mag * x[1].mag;
+    else if (strcmp(word, "div") == 0 && x[1].v.re != 0)
+        mag = x[0].mag / hypotl(x[1].v.re, x[1].v.im);
+    mag = *own > mag ? *own : mag;
+    return isfinite(mag) ? mag : 0;
+}
+
+static value evaluate(const cg_expr *e, const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in);
+
+static value call(const cg_expr *e, const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in)
+{
+    const char *word = e->word->name;
+    value x[4] = {{{0}, 0}};
+    oi_num operands[4];
+    oi_real own = 0;
+    for (int k = 0; k < e->word->arity; k++)
+        x[k] = evaluate(e->operands[k], row, s, d, in);
+    if (strcmp(word, "where") == 0)
+        return oi_truth(x[0].v) ? x[1] : x[2];
+    if (strcmp(word, "truth") == 0)
+        return plain(oi_int(oi_truth(x[0].v)));
+    for (int k = 0; k < 4; k++)
+        operands[k] = k < e->word->arity ? x[k].v : oi_cast(oi_int(1), TN_I64, d); /* alpha of add and sub */
+    const oi_row *body = body_of(word);
+    if (!body || !body->element)
+        return plain(oi_float(NAN)); /* a word without a row: every comparison fails, and says where */
+    oi_num v = body->element(body, s, d, operands, &own);
+    if (oi_is_integral(d) && !e->is_bool)
+        v = oi_cast(oi_int(v.i), TN_I64, d);
+    return (value){v, grown(word, v, x, &own)};
+}
+
+static value evaluate(const cg_expr *e, const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in)
+{
+    if (e->kind == CG_EXPR_CALL)
+        return call(e, row, s, d, in);
+    if (e->kind == CG_EXPR_NUMBER) {
+        oi_real x = strtold(e->text, NULL);
+        return plain(oi_is_integral(d) ? oi_cast(oi_int((int64_t)x), TN_I64, d) : oi_float(oi_round(x, oi_real_of(d))));
+    }
+    const char *names = row->operands;
+    for (int k = 0; *names; k++) {
+        size_t n = strcspn(names, " ");
+        if (strlen(e->text) == n && memcmp(names, e->text, n) == 0)
+            return plain(in[k]);
+        names += n + (names[n] == ' ');
+    }
+    return plain(oi_float(NAN));
+}
+
+static oi_num expression(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in, oi_real *mag)
+{
+    value x = evaluate(row->data, row, s, d, in);
+    *mag = x.mag;
+    return x.v;
+}
+
+/* ---- no expression: the operator itself, in float64 ---------------------------------------------------- */
+static oi_sample in_double(const oi_sample *s)
+{
+    oi_sample wide = *s;
+    for (int k = 0; k < wide.n_args; k++) {
+        oi_arg *a = &wide.args[k];
+        if (a->kind != TN_FIELD_TENSOR)
+            continue;
+        oi_tensor *t = oi_alloc(sizeof *t);
+        *t = *a->tensors;
+        t->a = oi_array_cast(&t->a, oi_is_complex(t->a.dtype) ? TN_C128 : TN_F64);
+        a->tensors = t;
+    }
+    return wide;
+}
+
+static int itself_in_double(const oi_row *row, const oi_sample *s, oi_array *results)
+{
+    char why[OI_TEXT];
+    oi_sample wide = in_double(s);
+    oi_call c;
+    if (!oi_call_make(&c, tn_op_find(row->op), &wide, (tn_device){TN_CPU, -1}, NULL, why))
+        return 0;
+    oi_call_run(&c);
+    bool read = c.status == TN_OK && c.n_results == 1 && oi_read(c.results[0], &results[0], why);
+    oi_call_free(&c);
+    if (!read)
+        return 0;
+    if (oi_is_integral(results[0].dtype))
+        return 1;
+    tn_dtype d = oi_elementwise_dtype(row, s);
+    if (oi_is_integral(d))
+        results[0] = oi_array_cast(&results[0], d);
+    results[0].dtype = d;
+    return 1;
+}
+
+/* ---- rows ----------------------------------------------------------------------------------------------- */
+/* The names of tensors and numbers; NULL when there is an argument that cannot be made up. */
+static char *operands_of(const tn_op *op)
+{
+    int n_results, n_args, tensors = 0;
+    const tn_field *f = tn_op_fields(op, &n_results, &n_args);
+    char *names = calloc(1, 256);
+    for (int k = 0; names && k < n_args; k++) {
+        const tn_field *a = &f[n_results + k];
+        bool number = a->kind == TN_FIELD_SCALAR && !(a->flags & TN_FIELD_OPTIONAL);
+        bool tensor = a->kind == TN_FIELD_TENSOR && !(a->flags & (TN_FIELD_OPTIONAL | TN_FIELD_WRITTEN));
+        if ((!number && !tensor && !(a->flags & TN_FIELD_DEFAULTED)) || strlen(names) + strlen(a->name) > 250) {
+            free(names);
+            return NULL;
+        }
+        tensors += tensor;
+        if (number || tensor)
+            sprintf(names + strlen(names), "%s%s", *names ? " " : "", a->name);
+    }
+    bool usable = names && tensors > 0 && n_results == 1 && f[0].kind == TN_FIELD_TENSOR;
+    if (!usable)
+        free(names);
+    return usable ? names : NULL;
+}
+
+/* Which inputs an operator takes when it computes in these dtypes. */
+static tn_dtypes inputs_of(tn_dtypes computed, bool to_float)
+{
+    tn_dtypes inputs = computed;
+    if (to_float && computed & TN_DTYPE_BIT(TN_F32))
+        inputs |= TN_DTYPES_INTEGRAL | TN_DTYPE_BIT(TN_BOOL);
+    return inputs;
+}
+
+/* Reads the YAML once; it and the expressions live as long as the process. */
+static bool from_yaml(oi_row *row, const tn_op *op, const char *yaml)
+{
+    static cg_file *file;
+    static tn__arena arena;
+    const char *ns = strstr(tn_op_name(op), "::");
+    cg_diag d = {0};
+    cg_pointwise p;
+    if (!file)
+        file = cg_file_read(&d, yaml);
+    const cg_entry *e = file ? cg_file_find(file, ns ? ns + 2 : tn_op_name(op)) : NULL;
+    bool found = e && e->pointwise.text && cg_pointwise_parse(&d, &arena, e, &p);
+    cg_diag_print(&d, stderr, CG_DIAG_TEXT);
+    cg_diag_free(&d);
+    if (!found)
+        return false;
+    row->data = p.root;
+    row->element = expression;
+    row->reference = oi_elementwise_reference;
+    row->flags |= (p.kind & TN_POINTWISE_FLOAT ? OI_TO_FLOAT : 0) | (p.kind & TN_POINTWISE_BOOL ? OI_TO_BOOL : 0);
+    row->dtypes = inputs_of(p.dtypes, p.kind & TN_POINTWISE_FLOAT);
+    return true;
+}
+
+const oi_row *oi_generic_row(const tn_op *op, const char *yaml)
+{
+    char *operands = operands_of(op);
+    oi_row *row = operands ? calloc(1, sizeof *row) : NULL;
+    if (!row)
+        return NULL;
+    *row = (oi_row){.op = tn_op_name(op), .flags = OI_GENERIC, .tolerance = "composed", .operands = operands,
+                    .samples = oi_elementwise_samples};
+    if (yaml && from_yaml(row, op, yaml))
+        return row;
+    row->flags |= OI_SELF_CONSISTENT;
+    row->reference = itself_in_double;
+    row->dtypes = tn_op_dtypes(op, "CPU");
+    return row;
+}

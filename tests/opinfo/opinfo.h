@@ -122,6 +122,7 @@ typedef struct oi_tensor {
     oi_array a;
     oi_layout layout;
     bool absent;
+    bool host; /* stays on the host whatever the device: its value is read */
 } oi_tensor;
 
 typedef struct oi_arg {

@@ -152,6 +152,9 @@ void oi_report_text(const oi_run *run, FILE *to)
     put_tolerances(run, to);
     for (size_t k = 0; k < run->n_uncovered; k++)
         fprintf(to, "%sNOT-RUN %s: it has no OpInfo row\n", k ? "" : "\n", run->uncovered[k]);
+    for (size_t k = 0; k < run->n_rows; k++)
+        if (run->rows[k]->flags & OI_SELF_CONSISTENT)
+            fprintf(to, "\nnote: %s has no reference: its values were compared with itself in float64; give --schema FILE", run->rows[k]->op);
     fprintf(to, "\n%zu operators, %zu cases in %.1f s, seed %llu:", t.operators, run->n, run->seconds,
             (unsigned long long)run->seed);
     for (int s = 0; s < OI_STATES; s++)

@@ -160,6 +160,8 @@ static oi_sample *add(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t s
         for (int64_t i = a.numel / a.sizes[0]; i < a.numel; i++)
             a.v[i] = a.v[i % (a.numel / a.sizes[0])];
     oi_arg_tensor(s, "self", a, sh->layout);
+    if ((row->kind & KIND) == MEAN && oi_is_integral(d)) /* integers have no mean of their own dtype */
+        oi_arg_int(s, "dtype", TN_FIELD_DTYPE, TN_F32);
     if (!(row->kind & WHOLE)) {
         oi_arg_ints(s, "dim", n_dims, dims);
         oi_arg_int(s, "keepdim", TN_FIELD_BOOL, keepdim);
@@ -214,7 +216,7 @@ static void samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t see
         add_shape(row, out, d, seed, &shapes[k]);
     if (oi_is_floating(d) && kind != PROD)
         add_special(row, out, d, seed);
-    if ((kind == SUM || kind == PROD || kind == MEAN) && !oi_is_complex(d)) {
+    if ((kind == SUM || kind == PROD || (kind == MEAN && !oi_is_integral(d))) && !oi_is_complex(d)) {
         oi_sample *s = add(row, out, d, seed, &shapes[0], 1, &(int64_t){0}, false);
         oi_arg_int(s, "dtype", TN_FIELD_DTYPE, TN_F64);
         s->what = "dtype=float64";
@@ -238,16 +240,16 @@ static const oi_row rows[] = {
     REDUCTION("sum.dim_IntList", ALL, "sum", SUM | MANY_DIMS, -9, 9),
     REDUCTION("prod", ALL, "product", PROD | WHOLE, 0.9, 1.1),
     REDUCTION("prod.dim_int", ALL, "product", PROD | ONE_DIM, 0.9, 1.1),
-    REDUCTION("mean", FLOAT | COMPLEX, "sum", MEAN | WHOLE, -9, 9),
-    REDUCTION("mean.dim", FLOAT | COMPLEX, "sum", MEAN | MANY_DIMS, -9, 9),
+    REDUCTION("mean", ALL, "sum", MEAN | WHOLE, -9, 9),
+    REDUCTION("mean.dim", ALL, "sum", MEAN | MANY_DIMS, -9, 9),
     REDUCTION("amax", REAL, "exact", AMAX | MANY_DIMS, -90, 90),
     REDUCTION("amin", REAL, "exact", AMIN | MANY_DIMS, -90, 90),
     REDUCTION("max", REAL, "exact", AMAX | WHOLE, -90, 90),
     REDUCTION("max.dim", REAL, "exact", MAX_BOTH | ONE_DIM, -90, 90),
     REDUCTION("min", REAL, "exact", AMIN | WHOLE, -90, 90),
     REDUCTION("min.dim", REAL, "exact", MIN_BOTH | ONE_DIM, -90, 90),
-    REDUCTION("argmax", REAL & ~BOOL, "exact", ARGMAX | ONE_OR_ALL, -90, 90),
-    REDUCTION("argmin", REAL & ~BOOL, "exact", ARGMIN | ONE_OR_ALL, -90, 90),
+    REDUCTION("argmax", REAL, "exact", ARGMAX | ONE_OR_ALL, -90, 90),
+    REDUCTION("argmin", REAL, "exact", ARGMIN | ONE_OR_ALL, -90, 90),
     REDUCTION("any", ALL, "exact", ANY | WHOLE, -1, 1),
     REDUCTION("any.dim", ALL, "exact", ANY | ONE_DIM, -1, 1),
     REDUCTION("all", ALL, "exact", EVERY | WHOLE, -1, 1),

@@ -54,7 +54,7 @@ static oi_num clamp(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_
 
 static tn_scalar number(tn_dtype d, int v)
 {
-    return oi_is_integral(d) ? tn_scalar_int(v) : tn_scalar_float(v + 0.25);
+    return d == TN_BOOL ? tn_scalar_bool(v & 1) : oi_is_integral(d) ? tn_scalar_int(v) : tn_scalar_float(v + 0.25);
 }
 
 /* Every sample with both bounds, one of them, bounds that cross; none at all is an error. */

@@ -181,7 +181,7 @@ static const oi_row rows[] = {
      .operands = "self", .lo = -9, .hi = 9},
     KIND("neg", INT | FLOAT | COMPLEX, "exact", NEG),
     KIND("positive", INT | FLOAT | COMPLEX, "exact", POSITIVE),
-    KIND("square", ALL, "arithmetic", SQUARE),
+    KIND("square", INT | FLOAT | COMPLEX, "arithmetic", SQUARE),
     KIND("sign", REAL, "exact", SIGN),
     KIND("floor", INT | FLOAT, "exact", FLOOR),
     KIND("ceil", INT | FLOAT, "exact", CEIL),

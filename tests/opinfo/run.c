@@ -22,7 +22,7 @@
 enum { UNIT_CASES = TN_DTYPE_COUNT * OI_COLUMNS, MAX_JOBS = 64 };
 
 typedef struct message {
-    int32_t begins, index;
+    int32_t begins, index; /* index -1: the range is done */
     oi_result result;
 } message;
 
@@ -33,7 +33,7 @@ typedef struct worker {
     int first, end;     /* the range it was given */
     int current;        /* the case that began and has not ended; -1: none */
     double since;       /* when it last said something */
-    bool timed_out;
+    bool timed_out, finished;
     size_t had;         /* bytes of a message that came in part */
     unsigned char part[sizeof(message)];
 } worker;
@@ -97,6 +97,7 @@ static void run_range(const oi_run *run, size_t unit, int first, int end, int fd
         if (!run_case(&c, &samples, column, index, fd) && column == OI_DTYPES)
             index += OI_COLUMNS - 1; /* not supported: the other columns have nothing to say */
     }
+    say(fd, &(message){.index = -1});
     _exit(0);
 }
 
@@ -138,6 +139,9 @@ static void record(oi_run *run, size_t unit, int index, const oi_result *r)
 
 static void hear(oi_run *run, worker *w, const message *m)
 {
+    w->finished = m->index < 0;
+    if (w->finished)
+        return;
     w->current = m->begins ? m->index : -1;
     if (!m->begins)
         record(run, w->unit, m->index, &m->result);
@@ -173,7 +177,7 @@ static ending end_of(worker *w)
     close(w->fd);
     while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
         ;
-    ending e = {WIFEXITED(status) && WEXITSTATUS(status) == 0, w->timed_out, WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+    ending e = {WIFEXITED(status) && WEXITSTATUS(status) == 0 && w->finished, w->timed_out, WIFSIGNALED(status) ? WTERMSIG(status) : 0,
                 WIFEXITED(status) ? WEXITSTATUS(status) : 0};
     w->pid = 0;
     return e;

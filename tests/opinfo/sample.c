@@ -98,8 +98,8 @@ static oi_num value(oi_rng *r, tn_dtype d, double lo, double hi)
     if (d == TN_BOOL)
         return oi_int((int64_t)(oi_random(r) >> 63));
     if (oi_is_integral(d)) {
-        double least = d == TN_U8 ? 0 : lo;
-        return oi_int(oi_uniform_int(r, (int64_t)ceil(least < hi ? least : 0), (int64_t)floor(hi)));
+        double least = d == TN_U8 && lo < 0 ? 0 : ceil(lo);
+        return oi_int(oi_uniform_int(r, (int64_t)(least <= hi ? least : floor(hi)), (int64_t)floor(hi)));
     }
     oi_num v = oi_float(oi_uniform(r, lo, hi));
     if (oi_is_complex(d))

@@ -1,8 +1,9 @@
-/* arith.c - division with its rounding modes, remainders, clamp and abs: what the expression language does not say.
+/* arith.c - division with its rounding modes, remainders, clamp and abs: what the expression
+ * language does not say.
  *
- * Divisors of integers are not zero here (plugins/cpu/arith.c has looked), and the lowest integer over -1 wraps around.
- * Each file included below holds the loops of one class of dtypes; a loop is an operation inlined into a walk, once with
- * dense strides so that it vectorises. */
+ * Divisors of integers are not zero here (plugins/cpu/arith.c has looked), and the lowest integer
+ * over -1 wraps around. Each file included below holds the loops of one class of dtypes; a loop is
+ * an operation inlined into a walk, once with dense strides so that it vectorises. */
 #include "arith.h"
 #include "pointwise_loops.h"
 
@@ -65,9 +66,16 @@
 
 #define FLOATING(loop) [TN_F32] = loop##_f32, [TN_F64] = loop##_f64
 #define INTEGERS(loop)                                                                             \
-    [TN_U8] = loop##_u8, [TN_I8] = loop##_i8, [TN_I16] = loop##_i16, [TN_I32] = loop##_i32, [TN_I64] = loop##_i64
-#define REALS(loop) {[TN_BOOL] = loop##_bool, INTEGERS(loop), FLOATING(loop)}
-#define NUMBERS(loop) {INTEGERS(loop), FLOATING(loop)}
+    [TN_U8] = loop##_u8, [TN_I8] = loop##_i8, [TN_I16] = loop##_i16, [TN_I32] = loop##_i32,        \
+    [TN_I64] = loop##_i64
+#define REALS(loop)                                                                                \
+    {                                                                                              \
+        [TN_BOOL] = loop##_bool, INTEGERS(loop), FLOATING(loop)                                    \
+    }
+#define NUMBERS(loop)                                                                              \
+    {                                                                                              \
+        INTEGERS(loop), FLOATING(loop)                                                             \
+    }
 
 const cpu_arith_loops CPU_TABLE(arith) = {
     .divide = {FLOATING(divide_loop), [TN_C64] = divide_loop_c64, [TN_C128] = divide_loop_c128},
@@ -80,5 +88,9 @@ const cpu_arith_loops CPU_TABLE(arith) = {
     .clamp_low = REALS(clamp_low_loop),
     .clamp_high = REALS(clamp_high_loop),
     .clamp_both = REALS(clamp_both_loop),
-    .abs = {[TN_BOOL] = abs_loop_bool, INTEGERS(abs_loop), FLOATING(abs_loop), [TN_C64] = abs_loop_c64, [TN_C128] = abs_loop_c128},
+    .abs = {[TN_BOOL] = abs_loop_bool,
+            INTEGERS(abs_loop),
+            FLOATING(abs_loop),
+            [TN_C64] = abs_loop_c64,
+            [TN_C128] = abs_loop_c128},
 };

@@ -1,5 +1,5 @@
-/* arith.h - the loops of kernels/arith.c, per dtype of the computation; NULL where there is none. Halves have none: the
- * iterator widens them (cpu_iter_run_wide). */
+/* arith.h - the loops of kernels/arith.c, per dtype of the computation; NULL where there is none.
+ * Halves have none: the iterator widens them (cpu_iter_run_wide). */
 #ifndef CPU_KERNELS_ARITH_H
 #define CPU_KERNELS_ARITH_H
 

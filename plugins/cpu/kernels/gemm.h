@@ -1,4 +1,5 @@
-/* gemm.h - one matrix product on one thread: what kernels/gemm_*.c compute and what gemm.c hands them.
+/* gemm.h - one matrix product on one thread: what kernels/gemm_*.c compute and what gemm.c hands
+ * them.
  *
  * c = alpha * a b + beta * c for matrices in one dtype; beta = 0 overwrites c, NaN or not. */
 #ifndef CPU_KERNELS_GEMM_H
@@ -21,7 +22,8 @@ typedef struct cpu_product {
 
 typedef void (*cpu_product_fn)(const cpu_product *p);
 
-/* Any shape and strides; fast where the matrices are small. By dtype; NULL for bool, f16 and bf16. */
+/* Any shape and strides; fast where the matrices are small. By dtype; NULL for bool, f16 and bf16.
+ */
 typedef struct cpu_gemm_fns {
     cpu_product_fn of[TN_DTYPE_COUNT];
 } cpu_gemm_fns;

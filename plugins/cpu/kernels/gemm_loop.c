@@ -1,7 +1,8 @@
-/* gemm_loop.c - products of integers, which no library does, and of complex numbers where no library is there.
+/* gemm_loop.c - products of integers, which no library does, and of complex numbers where no
+ * library is there.
  *
- * Row by row of c: c[i] += alpha a[i][p] * b[p], over blocks of b that stay in cache; the inner loop runs over dense rows.
- * Integers wrap around in their own width. */
+ * Row by row of c: c[i] += alpha a[i][p] * b[p], over blocks of b that stay in cache; the inner
+ * loop runs over dense rows. Integers wrap around in their own width. */
 #include "gemm.h"
 #include "per_isa.h"
 

@@ -1,9 +1,10 @@
-/* gemm_small.c - f32 and f64 products in registers, for matrices that are too small for a library's packing, and for
- * every size where no library is there.
+/* gemm_small.c - f32 and f64 products in registers, for matrices that are too small for a library's
+ * packing, and for every size where no library is there.
  *
- * A tile of c, 4 rows by 2 vectors, stays in registers over the whole of k; b is read in place where its rows are dense
- * and full, else a panel of it is packed and padded on the stack. Compiled with contraction, so that a multiply-add is
- * one instruction with one rounding where the instruction set has it: |error| <= k eps sum |a||b|, like any order. */
+ * A tile of c, 4 rows by 2 vectors, stays in registers over the whole of k; b is read in place
+ * where its rows are dense and full, else a panel of it is packed and padded on the stack. Compiled
+ * with contraction, so that a multiply-add is one instruction with one rounding where the
+ * instruction set has it: |error| <= k eps sum |a||b|, like any order. */
 #include <string.h>
 
 #include "gemm.h"

@@ -1,8 +1,9 @@
-/* matmul.c - mm, bmm, addmm on CPU against plain nested loops: every dtype and layout, sizes on both sides of every way
- * that gemm.c knows, halves, alpha and beta, results that are not dense, any number of threads.
+/* matmul.c - mm, bmm, addmm on CPU against plain nested loops: every dtype and layout, sizes on
+ * both sides of every way that gemm.c knows, halves, alpha and beta, results that are not dense,
+ * any number of threads.
  *
- * Elements are small integers, so that products are exact in every dtype and comparisons too; where a bf16 result
- * cannot hold the sum, the expected one is rounded once from it. */
+ * Elements are small integers, so that products are exact in every dtype and comparisons too; where
+ * a bf16 result cannot hold the sum, the expected one is rounded once from it. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -55,11 +56,13 @@ static tn_tensor *laid_out(tn_tensor *t, tn_dtype dtype, int layout)
         layout == ROWS ? tn_empty_memory_format(TN_INTS(b, m, n), .dtype = dtype)
         : layout == COLUMNS
             ? tn_transpose_int(tn_empty_memory_format(TN_INTS(b, n, m), .dtype = dtype), 1, 2)
-            : tn_slice(tn_empty_memory_format(TN_INTS(b, m, 2 * n), .dtype = dtype), .dim = 2, .step = 2);
+            : tn_slice(tn_empty_memory_format(TN_INTS(b, m, 2 * n), .dtype = dtype), .dim = 2,
+                       .step = 2);
     return must(tn_copy_(must(out), t));
 }
 
-/* alpha a b + beta c in double, where c may be NULL; unsigned and small integers wrap when it is cast. */
+/* alpha a b + beta c in double, where c may be NULL; unsigned and small integers wrap when it is
+ * cast. */
 static tn_tensor *expected(const tn_tensor *a, const tn_tensor *b, const tn_tensor *c, double alpha,
                            double beta)
 {
@@ -143,9 +146,10 @@ Test(cpu_matmul, large_enough_for_tiles)
 
 Test(cpu_matmul, no_depth_and_repeated_rows)
 {
-    same(tn_mm(tn_empty_memory_format(TN_INTS(2, 0)), tn_empty_memory_format(TN_INTS(0, 3))), tn_zeros(TN_INTS(2, 3)), "k = 0");
-    same(tn_addmm(tn_ones(TN_INTS(3)), tn_empty_memory_format(TN_INTS(2, 0)), tn_empty_memory_format(TN_INTS(0, 3)),
-                  .beta = tn_scalar_int(5)),
+    same(tn_mm(tn_empty_memory_format(TN_INTS(2, 0)), tn_empty_memory_format(TN_INTS(0, 3))),
+         tn_zeros(TN_INTS(2, 3)), "k = 0");
+    same(tn_addmm(tn_ones(TN_INTS(3)), tn_empty_memory_format(TN_INTS(2, 0)),
+                  tn_empty_memory_format(TN_INTS(0, 3)), .beta = tn_scalar_int(5)),
          tn_full(TN_INTS(2, 3), 5.0), "k = 0, beta");
     tn_tensor *row = tn_expand(tn_ones(TN_INTS(1, 50)), TN_INTS(50, 50));
     same(tn_mm(row, row), tn_full(TN_INTS(50, 50), 50.0), "expanded");

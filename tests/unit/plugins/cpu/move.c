@@ -1,4 +1,5 @@
-/* move.c - cat, masked_fill and arange on CPU: layouts, dtypes, what is refused. Indexing stands in tests/cases. */
+/* move.c - cat, masked_fill and arange on CPU: layouts, dtypes, what is refused. Indexing stands in
+ * tests/cases. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
@@ -33,7 +34,8 @@ static void expect(tn_tensor *t, tn_dtype dtype, int64_t n, const double *want)
     cr_assert_eq(must(t)->dtype, dtype);
     cr_assert_eq(t->numel, n);
     const double *got = must(tn__to_copy(t, .dtype = TN_F64, .memory_format = TN_CONTIGUOUS))->data;
-    for (int64_t i = 0; i < n; i++) cr_assert_eq(got[i], want[i], "element %lld: %g, not %g", (long long)i, got[i], want[i]);
+    for (int64_t i = 0; i < n; i++)
+        cr_assert_eq(got[i], want[i], "element %lld: %g, not %g", (long long)i, got[i], want[i]);
 }
 
 static void refused(tn_tensor *t, tn_status status)
@@ -62,16 +64,21 @@ static tn_tensor *identity(void)
 /* The same numbers along both dims, from dense and turned inputs, and cast to the common dtype. */
 Test(cpu_move, cat)
 {
-    tn_tensor *a = counting(TN_I32, 2, 3), *b = counting(TN_F32, 2, 3), *turned = tn_t(tn_contiguous(tn_t(b)));
-    const double down[] = {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5}, across[] = {0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5};
+    tn_tensor *a = counting(TN_I32, 2, 3), *b = counting(TN_F32, 2, 3),
+              *turned = tn_t(tn_contiguous(tn_t(b)));
+    const double down[] = {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5},
+                 across[] = {0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5};
     expect(tn_cat(TN_TENSORS(a, b)), TN_F32, 12, down);
     expect(tn_cat(TN_TENSORS(b, b)), TN_F32, 12, down);
     expect(tn_cat(TN_TENSORS(turned, b), .dim = 1), TN_F32, 12, across);
     expect(tn_cat(TN_TENSORS(a, a), .dim = -1), TN_I32, 12, across);
-    expect(tn_cat_out(TN_TENSORS(a, a), tn_empty_memory_format(TN_INTS(0), .dtype = TN_F64), .dim = 1), TN_F64, 12, across);
+    expect(
+        tn_cat_out(TN_TENSORS(a, a), tn_empty_memory_format(TN_INTS(0), .dtype = TN_F64), .dim = 1),
+        TN_F64, 12, across);
     tn_tensor *whole = counting(TN_F32, 4, 3);
     refused(tn_cat_out(TN_TENSORS(tn_narrow(whole, 0, 0, 2), b), whole), TN_ERR_OVERLAP);
-    refused(tn_cat_out(TN_TENSORS(a, b), tn_empty_memory_format(TN_INTS(4, 3), .dtype = TN_I32)), TN_ERR_DTYPE);
+    refused(tn_cat_out(TN_TENSORS(a, b), tn_empty_memory_format(TN_INTS(4, 3), .dtype = TN_I32)),
+            TN_ERR_DTYPE);
 }
 
 Test(cpu_move, masked_fill_of_every_dtype)

@@ -1,0 +1,117 @@
+/* faults.c - the harness is tested: every planted fault of tests/opinfo/faults must be caught, in the column and with a state
+ * that fits, and a right kernel must pass. The plugin is built once, while the test runs; a fault is an environment variable
+ * away. One test per group, so that a fault that is not caught is named and the others are looked at all the same. */
+#include <jansson.h>
+#include <sys/stat.h>
+
+#include "tests/opinfo/faults/faults.h"
+#include "tests/unit/tools/tool_test.h"
+
+typedef struct fault {
+    const char *name, *ops, *device, *dtype, *column, *states;
+} fault;
+#define ROW(name, ops, device, dtype, column, states) {#name, ops, device, dtype, column, states},
+static const fault faults[] = {FAULTS(ROW)};
+
+static void build(void)
+{
+    const char *tree = getenv("TENON_SOURCE"), *to = getenv("TENON_BUILD");
+    char command[2000];
+    cr_assert(tree && to, "TENON_SOURCE and TENON_BUILD say where the tree and the build are: run through ctest");
+    make_folder();
+    if (system("cc --version >/dev/null 2>&1") != 0) {
+        printf("skipped: no C compiler (cc) to build the planted faults with\n");
+        cr_skip_test("no C compiler");
+    }
+    umask(022);
+    snprintf(command, sizeof command,
+             "cc -std=gnu11 -shared -fPIC -fvisibility=hidden -O1 -Wall -Wextra -Werror -I'%s/stage-include' -I'%s/generated/include' "
+             "-I'%s/include' -Wl,--version-script='%s/cmake/tenon_plugin.map' '%s/tests/opinfo/faults/faults.c' -lm -o '%s'",
+             to, to, tree, tree, tree, in_folder("faults.so"));
+    cr_assert_eq(system(command), 0, "the planted faults do not compile");
+}
+
+/* Runs the harness on one fault; "out" holds its JSON Lines. Returns the exit status. */
+static int run_fault(const char *name, const char *ops, const char *device, const char *dtype)
+{
+    char command[2000];
+    snprintf(command, sizeof command,
+             "TENON_FAULT=%s '%s/bin/tenon' opinfo --plugin '%s' --ops '%s' --device %s --dtype %s --timeout 2 --format json > '%s' 2> '%s'",
+             name, getenv("TENON_BUILD"), in_folder("faults.so"), ops, device, dtype, in_folder("out"), in_folder("err"));
+    int status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static bool contains(const char *words, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)); at += n)
+        if ((at == words || at[-1] == ' ') && (at[n] == ' ' || at[n] == '\0'))
+            return true;
+    return false;
+}
+
+/* Is there a case of the column in one of the states? What there was otherwise goes into `seen`. */
+static bool is_caught(const fault *f, char *seen, size_t n)
+{
+    char *text = read_file("out"), *line = strtok(text, "\n");
+    bool caught = false;
+    seen[0] = '\0';
+    for (; line; line = strtok(NULL, "\n")) {
+        json_t *row = json_loads(line, 0, NULL);
+        const char *column = json_string_value(json_object_get(row, "column")), *state = json_string_value(json_object_get(row, "state"));
+        if (column && state && (!*f->column || strcmp(column, f->column) == 0))
+            caught = caught || contains(f->states, state);
+        if (column && state && strcmp(state, "PASS") != 0 && strlen(seen) + 40 < n)
+            sprintf(seen + strlen(seen), " %s:%s", column, state);
+        json_decref(row);
+    }
+    free(text);
+    return caught;
+}
+
+Test(opinfo_faults, a_right_kernel_passes, .init = build, .fini = remove_folder)
+{
+    int status = run_fault("none", "^relu$", "cpu", "f32");
+    char *said = read_file("err");
+    cr_expect_eq(status, 0, "exit status %d: %s", status, said);
+    free(said);
+}
+
+Test(opinfo_faults, every_fault_is_caught, .init = build, .fini = remove_folder, .timeout = 300)
+{
+    char seen[600];
+    for (size_t k = 0; k < sizeof faults / sizeof *faults; k++) {
+        const fault *f = &faults[k];
+        int status = run_fault(f->name, f->ops, f->device, f->dtype);
+        bool caught = is_caught(f, seen, sizeof seen);
+        cr_expect(caught, "%s is not caught as %s in '%s'; seen:%s", f->name, f->states, f->column, seen);
+        cr_expect(status == 1, "%s: exit status %d, expected 1", f->name, status);
+    }
+}
+
+static int exit_of(const char *arguments)
+{
+    char command[1000];
+    snprintf(command, sizeof command, "'%s/bin/tenon' opinfo %s >/dev/null 2>&1", getenv("TENON_BUILD"), arguments);
+    int status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+Test(opinfo_faults, what_matches_nothing_is_wrong_use)
+{
+    cr_expect_eq(exit_of("--device abacus"), 2);
+    cr_expect_eq(exit_of("--ops '^no_such_operator$'"), 2);
+    cr_expect_eq(exit_of("--dtype f33"), 2);
+    cr_expect_eq(exit_of("--column beauty"), 2);
+    cr_expect_eq(exit_of("--case relu/cpu"), 2);
+    cr_expect_eq(exit_of("--plugin /nonexistent.so"), 2);
+    cr_expect_eq(exit_of("--ops '('"), 2);
+    cr_expect_eq(exit_of("--seed many"), 2);
+}
+
+Test(opinfo_faults, a_case_runs_alone)
+{
+    cr_expect_eq(exit_of("--case relu/cpu/float32/values"), 0);
+    cr_expect_eq(exit_of("--case relu/cpu/float32/values/3 --seed 7"), 0);
+}
