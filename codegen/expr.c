@@ -1,18 +1,24 @@
-/* expr.c - the expression parser: recursive descent over precedence levels, then one walk that settles types. */
+/* expr.c - the expression parser: recursive descent over precedence levels, then one walk that
+ * settles types. The first error of an expression is reported, at its place in the YAML file. */
 #include "expr.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH = 64 };
+enum {
+    DEPTH = 64,   /* of parentheses and signs */
+    NODES = 2048, /* of the whole: what walks the tree recurses as deep as a+a+a+.. is long */
+};
 
 typedef struct parser {
     cg_diag *d;
     tn__arena *a;
     const cg_entry *e;
     const char *text, *at;
-    int depth;
+    int depth, nodes;
     bool failed;
 } parser;
 
@@ -23,10 +29,18 @@ static size_t here(const parser *p)
     return (size_t)(p->at - p->text);
 }
 
-static const cg_expr *fail(parser *p, size_t offset, const char *what)
+/* Says the first error only: what follows one mostly follows from it. */
+__attribute__((format(printf, 3, 4))) static const cg_expr *fail(parser *p, size_t offset,
+                                                                 const char *format, ...)
 {
-    if (!p->failed)
-        cg_error(p->d, p->e->file->name, cg_at(&p->e->pointwise, offset), "%s", what);
+    char message[512];
+    va_list args;
+    if (p->failed)
+        return NULL;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    cg_error(p->d, p->e->file->name, cg_at(&p->e->pointwise, offset), "%s", message);
     p->failed = true;
     return NULL;
 }
@@ -49,6 +63,10 @@ static bool take(parser *p, const char *token)
 
 static cg_expr *node(parser *p, cg_expr_kind kind, size_t offset)
 {
+    if (++p->nodes > NODES) {
+        fail(p, offset, "the expression has more than %d parts; write a kernel by hand", NODES);
+        return NULL;
+    }
     cg_expr *x = tn__arena_alloc(p->a, sizeof *x);
     if (!x) {
         fail(p, offset, "out of memory");
@@ -72,7 +90,22 @@ static const cg_expr *call(parser *p, size_t offset, const char *name, const cg_
     return x;
 }
 
-/* ---- leaves ----------------------------------------------------------------------------------------- */
+/* ---- leaves ---------------------------------------------------------------------------------- */
+static bool is_floating(const char *literal)
+{
+    return strncmp(literal, "0x", 2) != 0 && strpbrk(literal, ".eE");
+}
+
+/* The literal stands in C as it is written, where 010 would be eight. */
+static bool is_c_integer(const char *literal)
+{
+    char *end;
+    bool octal = literal[0] == '0' && isdigit((unsigned char)literal[1]);
+    errno = 0;
+    strtoll(literal, &end, 0);
+    return !octal && errno == 0 && *end == '\0';
+}
+
 static const cg_expr *parse_number(parser *p)
 {
     const char *begin = p->at;
@@ -89,7 +122,11 @@ static const cg_expr *parse_number(parser *p)
         return NULL;
     strtod(literal, &end);
     if (*end)
-        return fail(p, x->offset, "not a number; write it like 2, 0.5 or 1e-3");
+        return fail(p, x->offset, "this is not a number; write it like 2, 0.5 or 1e-3");
+    if (!is_floating(literal) && !is_c_integer(literal))
+        return fail(p, x->offset,
+                    "C would read this integer as another one, or not at all; leave leading zeros "
+                    "out, and give what is larger than 64 bits a decimal point");
     x->text = literal;
     return x;
 }
@@ -115,29 +152,29 @@ static const cg_expr *parse_argument(parser *p, const char *name, size_t n)
         x->index = i;
         return x;
     }
-    char args[256], message[512];
-    snprintf(message, sizeof message,
-             "'%.*s' is no argument of this operator; its arguments are %s", (int)(n < 64 ? n : 64),
-             name, list_args(args, sizeof args, s));
-    return fail(p, (size_t)(name - p->text), message);
+    char args[256];
+    return fail(p, (size_t)(name - p->text),
+                "'%.*s' is no argument of this operator; its arguments are %s",
+                (int)(n < 64 ? n : 64), name, list_args(args, sizeof args, s));
+}
+
+static const cg_expr *unknown_function(parser *p, const char *name, size_t n)
+{
+    const char *names[128];
+    char word[64];
+    snprintf(word, sizeof word, "%.*s", (int)(n < 60 ? n : 60), name);
+    const char *near = cg_near(word, names, (int)cg_word_names(names, 128));
+    size_t offset = (size_t)(name - p->text);
+    if (near)
+        return fail(p, offset, "there is no function '%s'; did you mean '%s'?", word, near);
+    return fail(p, offset, "there is no function '%s'; docs/schema.md lists them", word);
 }
 
 static const cg_expr *parse_call(parser *p, const char *name, size_t n)
 {
-    char message[256];
     const cg_word *w = cg_word_find(name, n);
-    const char *names[128];
-    if (!w) {
-        char word[64];
-        snprintf(word, sizeof word, "%.*s", (int)(n < 60 ? n : 60), name);
-        const char *near = cg_near(word, names, (int)cg_word_names(names, 128));
-        snprintf(message, sizeof message, "there is no function '%s'%s%s%s", word,
-                 near ? "; did you mean '"
-                      : "; the language has add, exp, "
-                        "where, ... (codegen/expr_words.c)",
-                 near ? near : "", near ? "'?" : "");
-        return fail(p, (size_t)(name - p->text), message);
-    }
+    if (!w)
+        return unknown_function(p, name, n);
     cg_expr *x = node(p, CG_EXPR_CALL, (size_t)(name - p->text));
     int count = 0;
     if (!x)
@@ -152,12 +189,13 @@ static const cg_expr *parse_call(parser *p, const char *name, size_t n)
         count++;
     } while (take(p, ","));
     if (!take(p, ")"))
-        return fail(p, here(p), "expected ',' or ')' in a function's arguments");
-    if (count == w->arity)
-        return x;
-    snprintf(message, sizeof message, "%s takes %d argument%s, got %d", w->name, w->arity,
-             w->arity == 1 ? "" : "s", count);
-    return fail(p, x->offset, message);
+        return fail(p, here(p), "the arguments of %s are not closed; write ',' or ')' here",
+                    w->name);
+    static const char *const forms[] = {"", "a", "a, b", "a, b, c"};
+    if (count != w->arity)
+        return fail(p, x->offset, "%s takes %d argument%s, got %d; write %s(%s)", w->name, w->arity,
+                    w->arity == 1 ? "" : "s", count, w->name, forms[w->arity]);
+    return x;
 }
 
 static const cg_expr *parse_primary(parser *p)
@@ -173,10 +211,16 @@ static const cg_expr *parse_primary(parser *p)
         return take(p, "(") ? parse_call(p, begin, n) : parse_argument(p, begin, n);
     }
     if (!take(p, "("))
-        return fail(p, here(p), "expected a name, a number or '('");
+        return *begin ? fail(p, here(p),
+                             "'%c' cannot stand here; write an argument's name, a number, a "
+                             "function or '('",
+                             *begin)
+                      : fail(p, here(p),
+                             "the expression ends too early; write an argument's name, a number or "
+                             "a function");
     const cg_expr *x = parse_expr(p);
     if (x && !take(p, ")"))
-        return fail(p, here(p), "expected ')'");
+        return fail(p, here(p), "a parenthesis is not closed; write ')' here");
     return x;
 }
 
@@ -185,7 +229,8 @@ static const cg_expr *parse_unary(parser *p)
     skip_space(p);
     size_t offset = here(p);
     if (++p->depth > DEPTH)
-        return fail(p, offset, "the expression is nested too deeply");
+        return fail(p, offset, "the expression is nested more than %d deep; use fewer parentheses",
+                    DEPTH);
     const cg_expr *x;
     if (take(p, "-"))
         x = call(p, offset, "neg", parse_unary(p), NULL, NULL);
@@ -197,7 +242,7 @@ static const cg_expr *parse_unary(parser *p)
     return x;
 }
 
-/* ---- operators of two operands, lowest level first -------------------------------------------------- */
+/* ---- operators of two operands, lowest level first ------------------------------------------- */
 typedef struct binary {
     int level;
     const char *token, *word;
@@ -250,12 +295,12 @@ static const cg_expr *parse_expr(parser *p)
     if (!yes)
         return NULL;
     if (!take(p, ":"))
-        return fail(p, here(p), "expected ':' of the '?' before it");
+        return fail(p, here(p), "the '?' before has no ':'; write condition ? value : value");
     const cg_expr *no = parse_expr(p);
     return no ? call(p, offset, "where", condition, yes, no) : NULL;
 }
 
-/* ---- types ------------------------------------------------------------------------------------------- */
+/* ---- types ----------------------------------------------------------------------------------- */
 static const cg_expr *as_bool(parser *p, const cg_expr *x)
 {
     if (!x || x->is_bool)
@@ -269,7 +314,7 @@ static const cg_expr *as_bool(parser *p, const cg_expr *x)
 /* Settles is_bool bottom up and collects what the expression asks of the dtype. */
 static void settle(parser *p, cg_expr *x, cg_pointwise *out)
 {
-    if (x->kind == CG_EXPR_NUMBER && strpbrk(x->text, ".eE") && strncmp(x->text, "0x", 2) != 0) {
+    if (x->kind == CG_EXPR_NUMBER && is_floating(x->text)) {
         out->dtypes &= TN_DTYPES_FLOATING |
                        TN_DTYPES_COMPLEX; /* 0.5 * self makes integers floating */
         out->kind |= TN_POINTWISE_FLOAT;
@@ -311,7 +356,9 @@ static bool check_argument(parser *p, const cg_expr *x)
     if (t->kind == TN__TYPE_TENSOR || t->kind == TN__TYPE_SCALAR)
         return true;
     fail(p, x->offset,
-         "only Tensor and Scalar arguments can stand in an expression; an optional one cannot");
+         "'%s' is neither a Tensor nor a Scalar, or is optional; only arguments that are always a "
+         "Tensor or a Scalar can stand in an expression",
+         x->text);
     return false;
 }
 
@@ -334,7 +381,10 @@ bool cg_pointwise_parse(cg_diag *d, tn__arena *a, const cg_entry *e, cg_pointwis
     out->root = parse_expr(&p);
     skip_space(&p);
     if (out->root && *p.at)
-        fail(&p, here(&p), "expected an operator or the end of the expression");
+        fail(&p, here(&p),
+             "expected an operator or the end of the expression; operators are + - * / == != < <= "
+             "> >= "
+             "&& || ! ?:");
     if (!p.failed && out->root && check_argument(&p, out->root))
         settle(&p, (cg_expr *)out->root, out);
     if (p.failed || !out->root)
@@ -349,11 +399,28 @@ bool cg_pointwise_parse(cg_diag *d, tn__arena *a, const cg_entry *e, cg_pointwis
     return !p.failed;
 }
 
-/* ---- C ----------------------------------------------------------------------------------------------- */
+/* ---- C --------------------------------------------------------------------------------------- */
+/* The loops' own names, which an argument may have too. */
+const char *cg_local_name(const char *argument)
+{
+    static const char *const taken[][2] = {
+        {"a", "a_"},           {"call", "call_"}, {"data", "data_"},       {"i", "i_"},
+        {"n", "n_"},           {"out", "out_"},   {"numbers", "numbers_"}, {"params", "params_"},
+        {"result", "result_"}, {"s", "s_"},       {"type", "type_"},       {"x", "x_"},
+        {"p1", "p1_"},         {"p2", "p2_"},     {"p3", "p3_"},           {"p4", "p4_"},
+        {"s0", "s0_"},         {"s1", "s1_"},     {"s2", "s2_"},           {"s3", "s3_"},
+        {"s4", "s4_"},
+    };
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        if (strcmp(taken[i][0], argument) == 0)
+            return taken[i][1];
+    return argument;
+}
+
 void cg_expr_print(const cg_expr *e, const char *suffix, FILE *to)
 {
     if (e->kind == CG_EXPR_ARG) {
-        fputs(e->text, to);
+        fputs(cg_local_name(e->text), to);
         return;
     }
     if (e->kind == CG_EXPR_NUMBER) {

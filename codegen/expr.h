@@ -2,10 +2,11 @@
  *
  *     alpha * self + beta        a < b ? a : b        where(self >= 0, self, exp(self) - 1)
  *
- * Names are the operator's arguments. Operators, by rising precedence: ?:  ||  &&  == != < <= > >=  + -  * /  unary - !.
- * Functions are the rows of expr_words.c. Every value is either of the computation's dtype or a bool; what an
- * expression uses says which dtypes it is defined for, whether integers must become floating first, and whether its
- * result is a bool: nothing of that is written in the YAML. */
+ * Names are the operator's arguments. Operators, by rising precedence: ?:  ||  &&  == != < <= > >=
+ * + -  * /  unary - !. Functions are the rows of expr_words.c. Every value is either of the
+ * computation's dtype or a bool; what an expression uses says which dtypes it is defined for,
+ * whether integers must become floating first, and whether its result is a bool: nothing of that is
+ * written in the YAML. docs/schema.md is the user's page of it. */
 #ifndef TN_CODEGEN_EXPR_H
 #define TN_CODEGEN_EXPR_H
 
@@ -52,7 +53,12 @@ bool cg_pointwise_parse(cg_diag *d, tn__arena *a, const cg_entry *e, cg_pointwis
 /* The dtypes of an entry's `dtypes` key, numbered as tenon/base.h does. */
 tn_dtypes cg_own_dtypes(cg_dtypes set);
 
-/* Writes the C of an expression computed in `suffix` ("f32", "i8", "c64"): nested calls of the functions in tenon/math.h. */
+/* What an argument is called in a loop: its own name, or with a '_' behind where the loop has that
+ * name itself. */
+const char *cg_local_name(const char *argument);
+
+/* Writes the C of an expression computed in `suffix` ("f32", "i8", "c64"): nested calls of the
+ * functions in tenon/math.h. */
 void cg_expr_print(const cg_expr *e, const char *suffix, FILE *to);
 
 #endif

@@ -163,13 +163,13 @@ static bool is_word(char c)
 /* The first placeholder that nothing filled in; NULL when there is none. */
 static const char *leftover(const char *line, const char *end)
 {
-    static const char *const marks[] = {"m4_", "cg_", "@{", "@}"};
+    static const char *const marks[] = {"m4_dnl", "m4_", "cg_", "@{", "@}"};
     for (const char *at = line; at < end; at++) {
         if (*at != 'm' && *at != 'c' && *at != '@')
             continue;
         for (size_t k = 0; k < sizeof marks / sizeof *marks; k++) {
             size_t n = strlen(marks[k]);
-            bool begins = marks[k][0] == '@' || at == line || !is_word(at[-1]);
+            bool begins = k == 0 || marks[k][0] == '@' || at == line || !is_word(at[-1]);
             if (begins && (size_t)(end - at) >= n && memcmp(at, marks[k], n) == 0)
                 return at;
         }

@@ -1,4 +1,7 @@
-/* ops.c - from checked entries to operators: forms, frames, names, expressions, shape rule calls. */
+/* ops.c - from checked entries to operators: forms, frames, names, expressions, shape rule calls.
+ *
+ * An entry becomes a group of one to three operators; groups are sorted by name, so that nothing
+ * that is generated depends on the order of the YAML file but the line numbers in comments. */
 #include "ops.h"
 
 #include <ctype.h>
@@ -38,7 +41,7 @@ static const char *full_schema(maker *m, const tn__schema *s)
     return s->ns_written ? text : format(m->a, "%s::%s%s", s->ns, text, "");
 }
 
-/* ---- names ------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 static bool has_overload(const maker *m, const char *name, const char *overload)
 {
     for (int i = 0; i < m->file->n_entries; i++) {
@@ -49,7 +52,8 @@ static bool has_overload(const maker *m, const char *name, const char *overload)
     return false;
 }
 
-/* tn_add is add.Tensor unless there is an operator that is just "add". An in-place form follows its functional one. */
+/* tn_add is add.Tensor unless there is an operator that is just "add". An in-place form follows its
+ * functional one. */
 static const char *short_id(maker *m, const cg_entry *e, const tn__schema *s, const char *id)
 {
     bool drop = strcmp(s->overload, "Tensor") == 0 && !has_overload(m, e->schema->name, "");
@@ -81,7 +85,7 @@ static cg_op *make_op(maker *m, const cg_entry *e, const tn__schema *s, int form
     return op;
 }
 
-/* ---- shape rules -------------------------------------------------------------------------------------- */
+/* ---- shape rules ----------------------------------------------------------------------------- */
 static bool is_argument(const tn__schema *s, const char *name, size_t n)
 {
     for (int i = 0; i < s->n_args; i++)
@@ -163,7 +167,8 @@ static void make_shape(maker *m, const cg_entry *e, cg_group *g)
     g->shape_args = tn__arena_strndup(m->a, c, strlen(c));
 }
 
-/* `shape: pointwise`: the core prepares the call as for an expression, but the loop is written by hand. */
+/* `shape: pointwise`: the core prepares the call as for an expression, but the loop is written by
+ * hand. */
 static bool is_prepared(const char *shape, int32_t *kind)
 {
     static const struct {
@@ -180,8 +185,9 @@ static bool is_prepared(const char *shape, int32_t *kind)
     return false;
 }
 
-/* ---- groups ------------------------------------------------------------------------------------------- */
-/* "add" of "add_": a page holds what differs in form only. Names like __and__ stand for themselves. */
+/* ---- groups ---------------------------------------------------------------------------------- */
+/* "add" of "add_": a page holds what differs in form only. Names like __and__ stand for
+ * themselves. */
 static const char *page_name(maker *m, const tn__schema *s)
 {
     size_t n = strlen(s->name);

@@ -1,6 +1,7 @@
 /* ops.h - the operators to generate: every form of every entry, with its frame and its names in C.
  *
- *     entry --ops.c--> cg_group (one declaration) of up to three cg_op (forms) --write.c--> facts --templates--> files */
+ *     entry --ops.c--> cg_group (one declaration) of up to three cg_op (forms)
+ *           --write.c--> facts --templates--> files */
 #ifndef TN_CODEGEN_OPS_H
 #define TN_CODEGEN_OPS_H
 
@@ -36,7 +37,8 @@ typedef struct cg_ops {
     int n_groups;
 } cg_ops;
 
-/* Everything lives in the arena. Errors (an operator that has no frame, an expression, a shape rule) go to d. */
+/* Everything lives in the arena. Errors (an operator that has no frame, an expression, a shape rule)
+ * go to d. */
 bool cg_ops_make(cg_diag *d, tn__arena *a, const cg_file *f, cg_ops *out);
 
 /* Writes the facts: m4 macro calls as the body of cg_facts (templates/README.md lists them). */

@@ -1,5 +1,6 @@
-/* write.c - the facts: what the generator knows, as m4 macro calls. It writes no C but names, types and literals; the
- * templates own every other token. templates/README.md says what each fact means. */
+/* write.c - the facts: what the generator knows, as m4 macro calls. It writes no C but names, types
+ * and literals; the templates own every other token. templates/README.md says what each fact
+ * means. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -32,7 +33,7 @@ static void c_string(FILE *to, const char *text)
     fputs("@}", to);
 }
 
-/* ---- default values as C initialisers ------------------------------------------------------------------ */
+/* ---- default values as C initialisers -------------------------------------------------------- */
 static void write_double(FILE *to, double x)
 {
     if (isnan(x))
@@ -64,8 +65,9 @@ static void write_list(FILE *to, const char *type, tn_field_kind kind, const voi
     fprintf(to, "}, %" PRId64 "}", list->len);
 }
 
-/* A Scalar's default is written as a floating number, an absent one as TN_ABSENT: then `.alpha = 2`, which in C sets no
- * more than the first member, leaves a number of the right kind. */
+/* A Scalar's default is written as a floating number, an absent one as TN_ABSENT: then
+ * `.alpha = 2`, which in C sets no more than the first member, leaves a number of the right
+ * kind. */
 static void write_scalar(FILE *to, const tn_scalar *s)
 {
     fputs("{{.f = ", to);
@@ -136,7 +138,7 @@ static void write_default(FILE *to, const tn_field *f, const void *at)
     }
 }
 
-/* ---- one operator --------------------------------------------------------------------------------------- */
+/* ---- one operator ---------------------------------------------------------------------------- */
 static const char *kind_word(tn_field_kind kind)
 {
     static const char *const words[] = {
@@ -200,7 +202,7 @@ static void write_op(FILE *to, const cg_group *g, const cg_op *op)
     fprintf(to, "cg_op_end(@{%s@})m4_dnl\n", op->id);
 }
 
-/* ---- one declaration -------------------------------------------------------------------------------------- */
+/* ---- one declaration ------------------------------------------------------------------------- */
 static void write_shape(FILE *to, const cg_group *g)
 {
     if (!g->shape_rule)
@@ -209,8 +211,8 @@ static void write_shape(FILE *to, const cg_group *g)
             g->shape_args);
 }
 
-/* What the promoted operands may be. Without a dtypes key a floating-point function takes integers too, and computes them in
- * the default floating dtype. */
+/* What the promoted operands may be. Without a dtypes key a floating-point function takes integers
+ * too, and computes them in the default floating dtype. */
 static tn_dtypes operand_dtypes(const cg_group *g)
 {
     bool floats = g->pointwise.kind & TN_POINTWISE_FLOAT && !g->entry->dtypes;
@@ -273,9 +275,11 @@ static void write_pointwise(FILE *to, const cg_group *g, tn_dtype only)
     for (int i = 0; i < s->n_args; i++) {
         const char *used = uses(g->pointwise.root, i) ? "used" : "unused", *name = s->args[i].name;
         if (s->args[i].type->kind == TN__TYPE_TENSOR)
-            fprintf(to, "cg_input(@{%s@}, %d, @{%s@})m4_dnl\n", name, ++tensors, used);
+            fprintf(to, "cg_input(@{%s@}, %d, @{%s@}, @{%s@})m4_dnl\n", name, ++tensors, used,
+                    cg_local_name(name));
         else if (s->args[i].type->kind == TN__TYPE_SCALAR)
-            fprintf(to, "cg_number(@{%s@}, %d, @{%s@})m4_dnl\n", name, numbers++, used);
+            fprintf(to, "cg_number(@{%s@}, %d, @{%s@}, @{%s@})m4_dnl\n", name, numbers++, used,
+                    cg_local_name(name));
     }
     for (tn_dtype d = 0; d < TN_DTYPE_COUNT; d++)
         if (only == TN_DTYPE_NONE || only == d)

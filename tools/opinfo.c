@@ -15,17 +15,23 @@
 #include "tool.h"
 
 static const char usage[] =
-    "usage: tenon opinfo [--device D[,D]] [--dtype T[,T]] [--ops REGEX] [--column C] [--plugin P.so [--schema F.yaml]]\n"
-    "                    [--case OP/DEVICE/DTYPE/COLUMN[/SAMPLE]] [--seed N] [--jobs N] [--timeout SECONDS]\n"
+    "usage: tenon opinfo [--device D[,D]] [--dtype T[,T]] [--ops REGEX] [--column C] [--plugin "
+    "P.so [--schema F.yaml]]\n"
+    "                    [--case OP/DEVICE/DTYPE/COLUMN[/SAMPLE]] [--seed N] [--jobs N] [--timeout "
+    "SECONDS]\n"
     "                    [--format text|json|junit|html] [--output FILE] [--list]\n\n"
-    "Runs every operator's OpInfo row on every device and dtype: values against an independent reference, dtype claims,\n"
-    "in-place and out= forms, meta, aliasing, errors, repeats and threads. Devices: cpu and meta unless told otherwise.\n"
-    "With --plugin, the operators that the plugin defines, or whose kernels it brings. --schema gives the plugin's YAML,\n"
+    "Runs every operator's OpInfo row on every device and dtype: values against an independent "
+    "reference, dtype claims,\n"
+    "in-place and out= forms, meta, aliasing, errors, repeats and threads. Devices: cpu and meta "
+    "unless told otherwise.\n"
+    "With --plugin, the operators that the plugin defines, or whose kernels it brings. --schema "
+    "gives the plugin's YAML,\n"
     "so that its pointwise expressions are checked against an evaluation of their own.\n"
     "Exit status: 0 all green; 1 something is not; 2 wrong use, nothing matched or nothing ran.\n";
 
 typedef struct options {
-    const char *device, *dtype, *ops, *column, *plugin, *schema, *chosen, *seed, *jobs, *timeout, *format, *output;
+    const char *device, *dtype, *ops, *column, *plugin, *schema, *chosen, *seed, *jobs, *timeout,
+        *format, *output;
     bool list;
 } options;
 
@@ -49,7 +55,8 @@ static bool add_device(setup *s, const char *name, size_t n)
     for (size_t k = 0; k < sizeof devices / sizeof *devices; k++) {
         if (strlen(devices[k].name) != n || memcmp(devices[k].name, name, n) != 0)
             continue;
-        s->targets[s->run.n_targets++] = (oi_target){devices[k].name, devices[k].key, {devices[k].type, -1}};
+        s->targets[s->run.n_targets++] =
+            (oi_target){devices[k].name, devices[k].key, {devices[k].type, -1}};
         return true;
     }
     tool_fail("unknown device '%.*s'; there are cpu, meta and cuda", (int)n, name);
@@ -138,7 +145,8 @@ static bool is_served_by(const setup *s, const tn_op *op, const char *plugin)
 
 static void add_uncovered(setup *s, const char *name)
 {
-    s->run.uncovered = realloc(s->run.uncovered, (s->run.n_uncovered + 1) * sizeof *s->run.uncovered);
+    s->run.uncovered =
+        realloc(s->run.uncovered, (s->run.n_uncovered + 1) * sizeof *s->run.uncovered);
     if (s->run.uncovered)
         s->run.uncovered[s->run.n_uncovered++] = name;
 }
@@ -167,8 +175,8 @@ static void choose_native(setup *s, const options *o, const char *plugin)
             add_uncovered(s, row->op);
     }
     for (size_t i = 0; !plugin && (op = tn_op_at(i)); i++)
-        if (strncmp(tn_op_name(op), "aten::", 6) == 0 && matches(s, o, tn_op_name(op)) && !oi_row_find(tn_op_name(op)) &&
-            !is_form(op))
+        if (strncmp(tn_op_name(op), "aten::", 6) == 0 && matches(s, o, tn_op_name(op)) &&
+            !oi_row_find(tn_op_name(op)) && !is_form(op))
             add_uncovered(s, tn_op_name(op));
 }
 
@@ -244,7 +252,9 @@ static bool prepare(setup *s, options *o)
     if (!o->dtype)
         s->run.dtypes = TN_DTYPES_ALL;
     if (o->column && (s->run.column = oi_column_parse(o->column)) < 0) {
-        tool_fail("unknown column '%s'; there are dtypes, values, inplace, out, meta, alias, errors, repeat, threads", o->column);
+        tool_fail("unknown column '%s'; there are dtypes, values, inplace, out, meta, alias, "
+                  "errors, repeat, threads",
+                  o->column);
         return false;
     }
     if (!number(o->seed, "--seed", 0, &seed) || !number(o->jobs, "--jobs", 1, &jobs) ||
@@ -279,14 +289,18 @@ static int report(setup *s, const options *o)
         else
             oi_report_junit(&s->run, to);
         break;
-    case 'h': oi_report_html(&s->run, to); break;
-    default: oi_report_text(&s->run, to);
+    case 'h':
+        oi_report_html(&s->run, to);
+        break;
+    default:
+        oi_report_text(&s->run, to);
     }
     if (to != stdout)
         fclose(to);
     oi_totals t = oi_count(&s->run);
     int status = oi_exit_status(&t, &s->run);
-    return status == TOOL_USAGE ? tool_fail("nothing passed and nothing failed: nothing ran") : status;
+    return status == TOOL_USAGE ? tool_fail("nothing passed and nothing failed: nothing ran")
+                                : status;
 }
 
 static int run_chosen(setup *s, options *o)
@@ -312,18 +326,20 @@ int tenon_cmd_opinfo(int argc, char **argv)
 {
     static setup s;
     options o = {.format = "text"};
-    const tool_option table[] = {{"--device", &o.device, NULL}, {"--dtype", &o.dtype, NULL},   {"--ops", &o.ops, NULL},
-                                 {"--column", &o.column, NULL}, {"--plugin", &o.plugin, NULL}, {"--schema", &o.schema, NULL},
-                                 {"--case", &o.chosen, NULL},   {"--seed", &o.seed, NULL},     {"--jobs", &o.jobs, NULL},
-                                 {"--timeout", &o.timeout, NULL}, {"--format", &o.format, NULL}, {"--output", &o.output, NULL},
+    const tool_option table[] = {{"--device", &o.device, NULL}, {"--dtype", &o.dtype, NULL},
+                                 {"--ops", &o.ops, NULL},       {"--column", &o.column, NULL},
+                                 {"--plugin", &o.plugin, NULL}, {"--schema", &o.schema, NULL},
+                                 {"--case", &o.chosen, NULL},   {"--seed", &o.seed, NULL},
+                                 {"--jobs", &o.jobs, NULL},     {"--timeout", &o.timeout, NULL},
+                                 {"--format", &o.format, NULL}, {"--output", &o.output, NULL},
                                  {"--list", NULL, &o.list},     {NULL, NULL, NULL}};
     int n = tool_options(argc, argv, table, usage);
     if (n < 0)
         return tool_status(n);
     if (n > 0)
         return tool_fail("unexpected argument '%s'", argv[1]);
-    if (strcmp(o.format, "text") != 0 && strcmp(o.format, "json") != 0 && strcmp(o.format, "junit") != 0 &&
-        strcmp(o.format, "html") != 0)
+    if (strcmp(o.format, "text") != 0 && strcmp(o.format, "json") != 0 &&
+        strcmp(o.format, "junit") != 0 && strcmp(o.format, "html") != 0)
         return tool_fail("--format is text, json, junit or html, got '%s'", o.format);
     if (!prepare(&s, &o))
         return TOOL_USAGE;

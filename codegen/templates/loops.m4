@@ -24,29 +24,32 @@ m4_define(@{cg_each_dtype@}, @{cg_each_of(@{$1@}, cg_dtypes)@})m4_dnl
 m4_define(@{cg_each_of@}, @{m4_ifelse(@{$2@}, @{@}, @{@}, @{cg_use_dtype(@{$2@})$1@{@}cg_each_of(@{$1@}, m4_shift(m4_shift($@)))@})@})m4_dnl
 m4_dnl
 m4_dnl ---- the facts ----
-m4_define(@{cg_pointwise@}, @{m4_define(@{cg_text@}, @{$2@})m4_define(@{cg_out@}, @{$3@})m4_define(@{cg_params@}, @{int64_t s0@})m4_dnl
+m4_define(@{cg_pointwise@}, @{m4_define(@{cg_text@}, @{$2@})m4_define(@{cg_out@}, @{$3@})m4_define(@{cg_params@}, @{m4_fill(@{int64_t s0@})@})m4_dnl
 m4_define(@{cg_pointers@}, @{@})m4_define(@{cg_loads@}, @{@})m4_define(@{cg_constants@}, @{@})m4_define(@{cg_expr@}, @{@})m4_dnl
 m4_define(@{cg_actual@}, @{s[0]@})@})m4_dnl
-m4_define(@{cg_input@}, @{m4_append(@{cg_params@}, @{, int64_t s$2@})m4_append(@{cg_actual@}, @{, s[$2]@})m4_dnl
+m4_define(@{cg_input@}, @{m4_append(@{cg_params@}, @{m4_fill(@{int64_t s$2@})@})m4_append(@{cg_actual@}, @{, s[$2]@})m4_dnl
 m4_ifelse($3, used, @{m4_append(@{cg_pointers@}, @{
     const char *p$2 = data[$2];@})m4_append(@{cg_loads@}, @{
-        const cg_type $1 = cg_load(p$2 + i * s$2);@})@}, @{m4_append(@{cg_pointers@}, @{
+        const cg_type $4 = cg_load(p$2 + i * s$2);@})@}, @{m4_append(@{cg_pointers@}, @{
     (void)s$2;@})@})@})m4_dnl
 m4_define(@{cg_number@}, @{m4_ifelse($3, used, @{m4_append(@{cg_constants@}, @{
-    const cg_type $1 = numbers[$2].cg_member;@})@})@})m4_dnl
+    const cg_type $4 = numbers[$2].cg_member;@})@})@})m4_dnl
 m4_define(@{cg_loop@}, @{m4_ifelse(@{$2@}, cg_dtype, @{m4_define(@{cg_expr@}, @{$4@})@})@})m4_dnl
 m4_define(@{cg_store_result@}, @{m4_ifelse(cg_out, bool, @{*(bool *)(out + i * s0) = cg_expr@}, @{cg_store(out + i * s0, cg_expr)@})@})m4_dnl
 m4_define(@{cg_out_size@}, @{m4_ifelse(cg_out, bool, 1, sizeof(cg_memory))@})m4_dnl
-m4_dnl cg_case(name, condition, strides)
-m4_define(@{cg_case@}, @{    if ($2)
+m4_dnl cg_case(name, condition, strides): one test of the ladder in a wrapper.
+m4_define(@{cg_case@}, @{if ($2)
         $1(data, $3, n, numbers);
     else@})m4_dnl
 m4_define(@{cg_cases@}, @{m4_ifelse($2, 1, @{cg_case($1, s[0] == OUT && s[1] == IN, @{OUT, IN@})@},
-$2, 2, @{cg_case($1, s[0] == OUT && s[1] == IN && s[2] == IN, @{OUT, IN, IN@}) cg_case($1, s[0] == OUT && s[1] == IN && s[2] == 0, @{OUT, IN, 0@}) cg_case($1, s[0] == OUT && s[1] == 0 && s[2] == IN, @{OUT, 0, IN@})@},
+$2, 2, @{cg_case($1, s[0] == OUT && s[1] == IN && s[2] == IN, @{OUT, IN, IN@})@{ @}m4_dnl
+cg_case($1, s[0] == OUT && s[1] == IN && s[2] == 0, @{OUT, IN, 0@})@{ @}m4_dnl
+cg_case($1, s[0] == OUT && s[1] == 0 && s[2] == IN, @{OUT, 0, IN@})@},
 $2, 3, @{cg_case($1, s[0] == OUT && s[1] == IN && s[2] == IN && s[3] == IN, @{OUT, IN, IN, IN@})@})@})m4_dnl
-m4_define(@{cg_pointwise_end@}, @{m4_ifelse(m4_defn(@{cg_expr@}), @{@}, @{@}, @{
+m4_define(@{cg_pointwise_end@}, @{m4_ifelse(m4_defn(@{cg_expr@}), @{@}, @{@}, @{m4_dnl
+m4_fill_begin(@{static inline TN_ALWAYS_INLINE void $1_@}cg_dtype@{_at(@})m4_fill(@{char *const *data@})cg_params@{@}m4_fill(@{int64_t n@})m4_fill(@{const tn_number *numbers@})m4_fill_end(@{)@})
 /* $1: cg_text */
-static inline TN_ALWAYS_INLINE void $1_@{@}cg_dtype@{@}_at(char *const *data, cg_params, int64_t n, const tn_number *numbers)
+m4_filled
 {
     char *out = data[0];@{@}cg_pointers@{@}cg_constants
     (void)numbers;
@@ -55,11 +58,12 @@ static inline TN_ALWAYS_INLINE void $1_@{@}cg_dtype@{@}_at(char *const *data, cg
         cg_store_result;
     }
 }
+
 static void $1_@{@}cg_dtype@{@}(char *const *data, const int64_t *s, int64_t n, const void *params)
 {
-    const tn_number *numbers = (const tn_number *)params;
+    const tn_number *numbers = params;
     enum { OUT = cg_out_size, IN = sizeof(cg_memory) };
-cg_cases($1_@{@}cg_dtype@{@}_at, $2)
+    cg_cases($1_@{@}cg_dtype@{@}_at, $2)
         $1_@{@}cg_dtype@{@}_at(data, cg_actual, n, numbers);
 }
 @})@})m4_dnl

@@ -1,6 +1,6 @@
 m4_dnl pages.md.m4 - the reference pages, one per operator, and their index: docs/ops/NAME.md. A line "@page NAME" begins a
 m4_dnl file.
-cg_none
+cg_none()m4_dnl
 m4_dnl ---- words ----
 m4_define(@{cg_dtype_word@}, @{m4_ifelse(m4_eval((cg_set >> $1) & 1), 1, @{m4_list(@{cg_words@}, @{$2@}, @{, @})@})@})
 m4_define(@{cg_dtype_words@}, @{m4_define(@{cg_set@}, $1)m4_define(@{cg_words@}, @{@})m4_dnl
@@ -49,7 +49,6 @@ cg_expression
 tn_status tn_call_$1(
     cg_params@{@}cg_results);
 
-#define TN_SCHEMA_$1 "cg_schema"
 struct tn_$1_args { /* cg_size bytes */
     tn_frame frame;cg_fields
 };
@@ -71,14 +70,14 @@ m4_ifelse(m4_defn(@{cg_rule@}), @{@}, @{@}, @{
 - **Shape rule:** `cg_rule`, in core/shape/@})m4_dnl
 m4_ifelse($9, structured, @{cg_promotion($6)cg_dtype_words($7)
 - **Dtypes:** cg_words@{@}@}, @{
-- **Results:** made by its kernels@})m4_dnl
+- **Results:** made by its kernels@{@}@})m4_dnl
 cg_item(@{Since@}, @{$8@})
 - **Declared:** native_functions.yaml, line $10
 m4_undivert(1)m4_dnl
 m4_divert(-1)m4_define(@{cg_rule@}, @{@})m4_define(@{cg_expr@}, @{@})@})
 cg_facts
 m4_dnl ---- the index ----
-cg_none
+cg_none()m4_dnl
 m4_define(@{cg_decl@}, @{m4_list(@{cg_overloads@}, @{`$1`@}, @{, @})@})
 m4_define(@{cg_page@}, @{m4_define(@{cg_overloads@}, @{@})@})
 m4_define(@{cg_page_end@}, @{m4_divert(0)m4_dnl

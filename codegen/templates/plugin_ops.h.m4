@@ -1,5 +1,5 @@
 m4_dnl plugin_ops.h.m4 - a third party's operators: frames, and what its hand-written kernels and rules are called.
-cg_none
+cg_none()m4_dnl
 m4_define(@{cg_op@}, @{
 /* $4, line $5 */
 #define TN_SCHEMA_$1 "$3"
@@ -33,7 +33,7 @@ tn_status cg_namespace@{@}_register(tn_registry *r);
 
 TN_END_DECLS
 m4_dnl The asserts.
-cg_none
+cg_none()m4_dnl
 m4_define(@{cg_op@}, @{m4_define(@{cg_id@}, @{$1@})m4_dnl
 TN_STATIC_ASSERT(sizeof(struct tn_$1_args) == $8, "frame of $1");
 @})m4_dnl

@@ -40,7 +40,7 @@ static tn_status check_cast_numbers(tn_call *call, const void *frame, tn_dtype d
     return TN_OK;
 }
 
-static TN_COLD tn_status refuse_dtype(tn_call *call, tn_dtype dtype)
+tn_status tn__refuse_dtype(tn_call *call, tn_dtype dtype)
 {
     char list[160] = "";
     for (tn_dtype d = 0; d < TN_DTYPE_COUNT; d++) {
@@ -105,7 +105,7 @@ tn_status tn__pointwise_prepare(tn_call *call, void *frame, tn_tensor **result, 
     }
     tn_dtype common = promoted(s, frame, o), dtype = computation_dtype(s->pointwise, common);
     tn_dtype out_dtype = s->pointwise & TN_POINTWISE_BOOL ? TN_BOOL : dtype;
-    if (!(s->dtypes & TN_DTYPE_BIT(common))) return refuse_dtype(call, common);
+    if (!(s->dtypes & TN_DTYPE_BIT(common))) return tn__refuse_dtype(call, common);
     TN__TRY(check_cast_numbers(call, frame, dtype));
     int64_t ndim, sizes[TN_MAX_DIMS];
     tn_device device;

@@ -43,6 +43,8 @@ static inline bool tn__has_sizes(const tn_tensor *t, int64_t ndim, const int64_t
 {
     return t->ndim == ndim && (ndim == 0 || memcmp(t->sizes, sizes, (size_t)ndim * sizeof *sizes) == 0);
 }
+/* The error that names the dtypes an operator is defined for. */
+tn_status tn__refuse_dtype(tn_call *call, tn_dtype dtype) TN_COLD;
 const char *tn__given_name(const tn_op *op, int i); /* of the argument that receives result i: "self", "out" */
 
 /* Counts a write, for whoever saved the tensor before it. A plain load and store: two threads that write one tensor at a

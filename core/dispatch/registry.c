@@ -203,6 +203,14 @@ static tn__kernel *new_kernel(tn_registry *r, const tn_kernel_decl *d, tn_kernel
     return k;
 }
 
+/* A kernel reads the frame that its schema lays out; one compiled with another struct would read past it. */
+static tn_status check_frame_size(const tn_kernel_decl *d, const tn__layout *layout)
+{
+    if (d->frame_size == 0 || d->frame_size == layout->size) return TN_OK;
+    return tn__fail(NULL, TN_ERR_PLUGIN, "kernel for '%.200s': it was compiled with a frame of %u bytes, its schema's has %u",
+                    d->schema, d->frame_size, layout->size);
+}
+
 /* A kernel of an older schema is reached through the adapter, which calls it with a frame of its own time. */
 static tn_status adapt(tn_registry *r, const tn_op *op, const tn_kernel_decl *d, tn__kernel **k)
 {
@@ -280,14 +288,6 @@ static tn_status check_kernel_decl(const tn_kernel_decl *d, int key)
         return tn__fail(NULL, TN_ERR_PLUGIN, "kernel for '%.200s': the alias %s needs a function; only a runtime key can fall "
                         "through", d->schema, d->key);
     return TN_OK;
-}
-
-/* A kernel reads the frame that its schema lays out; one compiled with another struct would read past it. */
-static tn_status check_frame_size(const tn_kernel_decl *d, const tn__layout *layout)
-{
-    if (d->frame_size == 0 || d->frame_size == layout->size) return TN_OK;
-    return tn__fail(NULL, TN_ERR_PLUGIN, "kernel for '%.200s': it was compiled with a frame of %u bytes, its schema's has %u",
-                    d->schema, d->frame_size, layout->size);
 }
 
 static tn_status stage_kernel_decl(tn_registry *r, const tn_kernel_decl *d)

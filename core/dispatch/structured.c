@@ -162,6 +162,8 @@ static tn_status call_by_shape(tn_call *call, void *frame, tn__kernel *inner)
     const tn__structure *s = call->op->structure;
     tn_result specs[4];
     for (int i = 0; i < s->n_results; i++) specs[i].has_strides = 0;
+    const tn_tensor *first = s->n_tensors ? *(tn_tensor **)((char *)frame + s->tensors[0]) : NULL;
+    if (first && !(s->dtypes & TN_DTYPE_BIT(first->dtype))) return tn__refuse_dtype(call, first->dtype);
     TN__TRY(s->shape(call, frame, specs));
     for (int i = 0; i < s->n_results; i++) *result_at(call->op, frame, i) = NULL;
     tn_status status = prepare_results(call, frame, specs);

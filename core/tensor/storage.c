@@ -25,11 +25,19 @@ static void release_device(void *owner, void *data, size_t bytes)
     if (d && d->free && data) d->free(s->device, data, bytes);
 }
 
+static TN_COLD tn_status unknown_device(tn_call *call, tn_device device)
+{
+    const char *name = tn__device_type_name(device.type);
+    if (name) return tn__fail(call, TN_ERR_DEVICE, "there is no %s device: no loaded plugin provides its memory", name);
+    return tn__fail(call, TN_ERR_DEVICE, "device type %d is not registered; a plugin that brings it must be loaded first",
+                    device.type);
+}
+
 static tn_status new_device(tn_call *call, size_t bytes, tn_device device, tn__storage **out)
 {
     const tn_device_decl *d = tn__device_of(device.type);
     if (!d)
-        return tn__fail(call, TN_ERR_DEVICE, "no plugin provides device type %d; load one that does", device.type);
+        return unknown_device(call, device);
     tn__storage *s = tn__block_alloc(HEADER);
     if (!s) return tn__fail_memory(call, HEADER);
     void *data = NULL;

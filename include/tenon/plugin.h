@@ -136,6 +136,12 @@ TN_END_DECLS
         TN_SCHEMA_##NAME, key_, TN_KERNEL_FN(NAME, fn_), data_,                                    \
             (uint32_t)sizeof(struct tn_##NAME##_args), 0, 0, 0, NULL                               \
     }
+/* The same for a plain kernel that takes some dtypes alone (tn_kernel_decl.dtypes). */
+#define TN_KERNEL_DTYPES(NAME, key_, fn_, dtypes_)                                                 \
+    {                                                                                              \
+        TN_SCHEMA_##NAME, key_, TN_KERNEL_FN(NAME, fn_), NULL,                                     \
+            (uint32_t)sizeof(struct tn_##NAME##_args), 0, dtypes_, 0, NULL                         \
+    }
 /* The same for a pointwise kernel with its inner loops (tn_kernel_decl.loops). */
 #define TN_LOOP_KERNEL(NAME, key_, fn_, loops_)                                                    \
     {                                                                                              \

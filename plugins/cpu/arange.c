@@ -129,6 +129,6 @@ static tn_status arange_out(tn_call *call, struct tn_arange_start_out_args *a)
 }
 
 static const tn_kernel_decl kernels[] = {
-    TN_KERNEL(arange_start_out, "CPU", arange_out),
+    TN_KERNEL_DTYPES(arange_start_out, "CPU", arange_out, TN_DTYPES_INTEGRAL | TN_DTYPES_FLOATING),
 };
 const cpu_kernels cpu_arange = {kernels, TN_COUNT(kernels)};

@@ -11,18 +11,6 @@ static inline tn_dtype cpu_wide(tn_dtype dtype)
 }
 
 /* loops is a table by dtype; no loop for the computation's dtype is an error. */
-static inline tn_status cpu_iter_run_wide(tn_call *call, tn_iter *it, const tn_loop_fn *loops,
-                                          const void *params)
-{
-    tn_loop_fn loop = loops[cpu_wide(it->dtype)];
-    if (!loop)
-        return tn->fail(call, TN_ERR_UNSUPPORTED, "not defined for %s", tn->dtype_name(it->dtype));
-    if (cpu_wide(it->dtype) != it->dtype) {
-        it->dtype = TN_F32;
-        it->out_dtype = TN_F32;
-        it->cast = (1 << it->n_operands) - 1;
-    }
-    return tn->iter_run(call, it, loop, params);
-}
+tn_status cpu_iter_run_wide(tn_call *call, tn_iter *it, const tn_loop_fn *loops, const void *params);
 
 #endif

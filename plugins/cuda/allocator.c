@@ -1,6 +1,6 @@
 /* allocator.c - device memory: a cache of blocks per device, reused in stream order.
  *
- * cudaMalloc and cudaFree stop the device, so freed blocks are kept by size bin (powers of two,
+ * cudaMalloc and cudaFree stop the device, so freed blocks are kept by size class (powers of two,
  * four steps between them) and given out again. On the default stream a freed block is ready at
  * once: whoever gets it runs later in the same stream. Work on other streams is noted by one event
  * per stream; a block freed while such work may be running waits until the events have passed.
@@ -36,8 +36,7 @@ static int n_streams;
 static uint64_t ticket;
 static bool streams_lost; /* more streams than notes: freed blocks then wait for the whole device */
 
-/* ---- size classes: 512, 640, 768, 896, 1024, 1280, ...
- * ------------------------------------------------- */
+/* ---- size classes: 512, 640, 768, 896, 1024, 1280, ... --------------------------------------- */
 static int class_of(size_t bytes, size_t *rounded)
 {
     size_t base = (size_t)1 << MIN_SHIFT;
@@ -50,8 +49,7 @@ static int class_of(size_t bytes, size_t *rounded)
     return bin + (int)steps;
 }
 
-/* ---- streams
- * -------------------------------------------------------------------------------------------- */
+/* ---- streams --------------------------------------------------------------------------------- */
 static stream_note *note_of(cudaStream_t stream, int device)
 {
     for (int i = 0; i < n_streams; i++)
@@ -97,8 +95,7 @@ static bool passed(int device, uint64_t freed_at)
     return true;
 }
 
-/* ---- blocks
- * --------------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 static block *take(pool *p, int device, int bin)
 {
     block *b = p->ready[bin];

@@ -61,8 +61,7 @@ static tn_number widened(tn_dtype dtype, const tn_scalar *value)
     return n;
 }
 
-/* ---- division
- * ---------------------------------------------------------------------------------------------- */
+/* ---- division -------------------------------------------------------------------------------- */
 /* A zero divisor among integers is known here when it is a number in host memory; else the device
  * tells of it later. */
 static tn_status check_divisor(tn_call *call, const tn_tensor *other)
@@ -162,8 +161,7 @@ static tn_status pow_Scalar(tn_call *call, struct tn_pow_Scalar_args *a)
     return cuda_pointwise_run(call, it, cuda_pow_kernels[kernel], &extras);
 }
 
-/* ---- clamp, abs, gelu
- * -------------------------------------------------------------------------------------- */
+/* ---- clamp, abs, gelu ------------------------------------------------------------------------ */
 /* A bound that no element passes. */
 static tn_number no_bound(int kernel, int sign)
 {
@@ -358,6 +356,6 @@ static const tn_kernel_decl kernels[] = {
     TN_KERNEL(gelu, "CUDA", gelu),
     TN_KERNEL(masked_fill_Scalar, "CUDA", masked_fill_Scalar),
     TN_KERNEL(masked_fill_Tensor, "CUDA", masked_fill_Tensor),
-    TN_KERNEL(arange_start_out, "CUDA", arange_out),
+    TN_KERNEL_DTYPES(arange_start_out, "CUDA", arange_out, TN_DTYPES_INTEGRAL | TN_DTYPES_FLOATING),
 };
 const cuda_kernels cuda_arithmetic = {kernels, TN_COUNT(kernels)};

@@ -37,8 +37,7 @@ tn_status cuda_copy_tensor(tn_call *call, tn_tensor *dst, tn_tensor *src)
     return cuda_pointwise_run(call, &it, cuda_identity_kernels[it.dtype], NULL);
 }
 
-/* ---- between host and device
- * --------------------------------------------------------------------------- */
+/* ---- between host and device ----------------------------------------------------------------- */
 static bool is_dense_row_major(const tn_tensor *t)
 {
     return (t->flags & TN_TENSOR_CONTIGUOUS) != 0;

@@ -122,8 +122,7 @@ static tn_status embedding(tn_call *call, struct tn_embedding_args *a)
     return run_take(call, &t);
 }
 
-/* ---- cat ---------------------------------------------------------------------------------------
- * -------------- */
+/* ---- cat ------------------------------------------------------------------------------------- */
 static tn_status copy_into(tn_call *call, tn_tensor *result, tn_tensor *t, int64_t dim,
                            int64_t begin)
 {

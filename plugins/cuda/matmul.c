@@ -16,8 +16,7 @@ typedef struct product {
     const tn_scalar *alpha, *beta; /* NULL: 1 and 0 */
 } product;
 
-/* ---- the library
- * --------------------------------------------------------------------------------------------- */
+/* ---- the library ---------------------------------------------------------------------------- */
 static struct {
     __typeof__(cublasCreate_v2) *create;
     __typeof__(cublasSetStream_v2) *set_stream;
@@ -51,8 +50,7 @@ static tn_status check(tn_call *call, cublasStatus_t status, const char *doing)
     return tn->fail(call, TN_ERR_DEVICE, "cuBLAS error while %s: %s", doing, blas.text(status));
 }
 
-/* ---- operands ----------------------------------------------------------------------------------
- * --------------- */
+/* ---- operands -------------------------------------------------------------------------------- */
 typedef struct matrix {
     tn_tensor *t; /* a reference of ours */
     int64_t rows, columns, ld, step;
@@ -172,8 +170,7 @@ static tn_status multiply_floating(tn_call *call, const product *p)
     return status;
 }
 
-/* ---- whole numbers
- * --------------------------------------------------------------------------------------------- */
+/* ---- whole numbers -------------------------------------------------------------------------- */
 static void set_strides(int64_t strides[3], const tn_tensor *t)
 {
     int64_t bytes = (int64_t)tn->dtype_size(t->dtype);

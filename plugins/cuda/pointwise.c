@@ -51,8 +51,7 @@ void cuda_iter_add_value(tn_iter *it)
         it->strides[k][d] = 0;
 }
 
-/* ---- what a piece needs
- * ------------------------------------------------------------------------------- */
+/* ---- what a piece needs ---------------------------------------------------------------------- */
 static int64_t extent(const tn_iter *it, int k)
 {
     int64_t bytes = 0;
@@ -101,8 +100,7 @@ static bool is_vector(const tn_iter *it, int k, tn_dtype as, int lanes)
     return ((uintptr_t)it->data[k] & (size * (size_t)lanes - 1)) == 0;
 }
 
-/* ---- one launch
- * --------------------------------------------------------------------------------------- */
+/* ---- one launch ------------------------------------------------------------------------------ */
 static tn_status launch_piece(tn_call *call, const tn_iter *it, cuda_pointwise *p,
                               cuda_pointwise_fn fn)
 {
@@ -167,8 +165,7 @@ static tn_status launch_all(tn_call *call, const tn_iter *it, cuda_pointwise *p,
     return it->ndim > CUDA_DIMS ? walk_outer(call, it, p, fn) : launch_piece(call, it, p, fn);
 }
 
-/* ---- entry
- * -------------------------------------------------------------------------------------------- */
+/* ---- entry ----------------------------------------------------------------------------------- */
 static tn_status enter(tn_call *call, const tn_iter *it)
 {
     for (int k = 0; k < it->n_operands; k++)

@@ -25,8 +25,7 @@ static int kernel_of(tn_dtype dtype)
     }
 }
 
-/* ---- the plan
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the plan -------------------------------------------------------------------------------- */
 /* A dimension joins the one inside it where all its strides go on from there. */
 static bool joins(const cuda_reduce_dim *inner, const cuda_reduce_dim *d)
 {
@@ -99,8 +98,7 @@ static tn_status make_plan(tn_call *call, cuda_reduce *p, const tn_tensor *self,
     return TN_OK;
 }
 
-/* ---- launches
- * ---------------------------------------------------------------------------------------------- */
+/* ---- launches -------------------------------------------------------------------------------- */
 static int threads_for(uint32_t n)
 {
     int threads = 32;
@@ -161,8 +159,7 @@ static tn_status reduce(tn_call *call, cuda_reduction op, int kernel, const tn_t
     return cuda_launch(call, (cuda_kernel_address)fn, p.n_out, threads_for(p.n_in), 0, &p);
 }
 
-/* ---- operators
- * --------------------------------------------------------------------------------------------- */
+/* ---- operators ------------------------------------------------------------------------------- */
 static uint64_t every(const tn_tensor *self)
 {
     return self->ndim ? UINT64_MAX >> (64 - self->ndim) : 0;

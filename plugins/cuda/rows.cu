@@ -29,8 +29,7 @@ template <int N> DEVICE places<N> places_of(const cuda_row_dim *dims, int n_dims
     return p;
 }
 
-/* ---- softmax -----------------------------------------------------------------------------------
- * -------------- */
+/* ---- softmax --------------------------------------------------------------------------------- */
 DEVICE float e_to(float x)
 {
     return expf(x);
@@ -122,8 +121,7 @@ static __global__ void __launch_bounds__(CUDA_ROW_THREADS) take(const __grid_con
 const cuda_take_fn cuda_take_kernels[5] = {take<uint8_t>, take<uint16_t>, take<uint32_t>,
                                            take<uint64_t>, take<tn_c128>};
 
-/* ---- products of whole numbers
- * ------------------------------------------------------------------------------- */
+/* ---- products of whole numbers -------------------------------------------------------------- */
 static __global__ void whole_product(const __grid_constant__ cuda_whole_product g)
 {
     __shared__ uint64_t ta[CUDA_TILE][CUDA_TILE], tb[CUDA_TILE][CUDA_TILE + 1];

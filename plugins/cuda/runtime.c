@@ -14,8 +14,7 @@
 
 cuda_runtime cuda;
 
-/* ---- what nvcc's objects say at load
- * ------------------------------------------------------------------ */
+/* ---- what nvcc's objects say at load --------------------------------------------------------- */
 enum { MAX_MODULES = 64, MAX_FUNCTIONS = 2048 };
 typedef struct function_note {
     int module;
@@ -122,8 +121,7 @@ cudaError_t __cudaLaunchKernel(void *kernel, dim3 grid, dim3 block, void **args,
     return cudaErrorNotSupported;
 }
 
-/* ---- opening
- * ------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 typedef void **(*register_binary_fn)(void *);
 typedef void (*register_end_fn)(void **);
 typedef void (*register_function_fn)(void **, const char *, char *, const char *, int, void *,
@@ -203,8 +201,7 @@ const char *cuda_no_device_reason(void)
     return reason;
 }
 
-/* ---- every use
- * ------------------------------------------------------------------------------------------ */
+/* ---- every use ------------------------------------------------------------------------------- */
 tn_status cuda_enter(tn_call *call, tn_device device)
 {
     int n = cuda_device_count();

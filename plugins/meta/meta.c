@@ -39,6 +39,8 @@ static tn_status zero_(tn_call *call, struct tn_zero__args *a)
 static tn_status arange_out(tn_call *call, struct tn_arange_start_out_args *a)
 {
     int64_t n = 0;
+    if (a->out->dtype == TN_BOOL || a->out->dtype >= TN_C64)
+        return tn->fail(call, TN_ERR_UNSUPPORTED, "a range of %s numbers is not defined", tn->dtype_name(a->out->dtype));
     const char *wrong = tn_range_count(&a->start, &a->end, &a->step, &n);
     if (wrong) return tn->fail(call, TN_ERR_ARGUMENT, "%s", wrong);
     if (a->out->numel == 0) TN_TRY(tn->tensor_resize(call, a->out, 1, &n));
@@ -74,7 +76,7 @@ enum { ABOVE_GENERATED = 1 };
 #define TN_CHECK(NAME, fn) {TN_SCHEMA_##NAME, "Meta", TN_KERNEL_FN(NAME, fn), NULL, sizeof(struct tn_##NAME##_args), ABOVE_GENERATED, 0, 0, NULL}
 
 static const tn_kernel_decl kernels[] = {
-    TN_KERNEL(arange_start_out, "Meta", arange_out),
+    TN_KERNEL_DTYPES(arange_start_out, "Meta", arange_out, TN_DTYPES_INTEGRAL | TN_DTYPES_FLOATING),
     TN_CHECK(clamp, clamp),
     TN_CHECK(clamp_Tensor, clamp_tensor),
     TN_CHECK(gelu, gelu),

@@ -1,4 +1,5 @@
-/* array.c - the reference's arrays: row-major lists of numbers, and the pool that all of a case's memory comes from. */
+/* array.c - the reference's arrays: row-major lists of numbers, and the pool that all of a case's
+ * memory comes from. */
 #include "opinfo.h"
 
 #include <stdlib.h>
@@ -118,7 +119,8 @@ const char *oi_shape_text(int ndim, const int64_t *sizes)
     size_t used = 0;
     used += (size_t)snprintf(text, 96, "[");
     for (int d = 0; d < ndim && used < 80; d++)
-        used += (size_t)snprintf(text + used, 96 - used, d ? ", %lld" : "%lld", (long long)sizes[d]);
+        used +=
+            (size_t)snprintf(text + used, 96 - used, d ? ", %lld" : "%lld", (long long)sizes[d]);
     snprintf(text + used, 96 - used, "]");
     return text;
 }

@@ -1,5 +1,6 @@
-/* call.c - a sample becomes a frame over guarded memory, the call is made, and its results are read back. The frame is
- * walked through tenon/op.h, so that a plugin's operator is called like any other. */
+/* call.c - a sample becomes a frame over guarded memory, the call is made, and its results are
+ * read back. The frame is walked through tenon/op.h, so that a plugin's operator is called like
+ * any other. */
 #include "opinfo.h"
 
 #include <string.h>
@@ -9,14 +10,16 @@ bool oi_is_unsupported(tn_status s)
     return s == TN_ERR_UNSUPPORTED || s == TN_ERR_NO_KERNEL || s == TN_ERR_DTYPE;
 }
 
-static tn_tensor *buffer(oi_call *c, const tn_field *f, const oi_tensor *t, tn_device device, char *why)
+static tn_tensor *buffer(oi_call *c, const tn_field *f, const oi_tensor *t, tn_device device,
+                         char *why)
 {
     oi_buffer *b = &c->buffers[c->n_buffers];
     c->fields[c->n_buffers++] = f;
     return oi_buffer_make(b, t, t->host ? (tn_device){TN_CPU, -1} : device, why) ? b->tensor : NULL;
 }
 
-static bool fill_tensors(oi_call *c, const tn_field *f, const oi_arg *a, tn_device device, tn_tensors *to, char *why)
+static bool fill_tensors(oi_call *c, const tn_field *f, const oi_arg *a, tn_device device,
+                         tn_tensors *to, char *why)
 {
     to->data = oi_alloc((size_t)(a->n + 1) * sizeof *to->data);
     to->len = a->n;
@@ -33,19 +36,43 @@ static bool fill(oi_call *c, const tn_field *f, const oi_arg *a, tn_device devic
     switch (f->kind) {
     case TN_FIELD_TENSOR:
         *(tn_tensor **)at = NULL;
-        return a->tensors->absent || (*(tn_tensor **)at = buffer(c, f, a->tensors, device, why)) != NULL;
-    case TN_FIELD_TENSORS: return fill_tensors(c, f, a, device, at, why);
-    case TN_FIELD_INT: *(int64_t *)at = first; break;
-    case TN_FIELD_OPT_INT: *(tn_opt_int *)at = (tn_opt_int){first, a->n > 0}; break;
-    case TN_FIELD_INTS: *(tn_ints *)at = (tn_ints){a->ints, a->n}; break;
-    case TN_FIELD_FLOAT: *(double *)at = a->scalar.v.f; break;
-    case TN_FIELD_BOOL: *(bool *)at = first != 0; break;
-    case TN_FIELD_OPT_BOOL: *(tn_opt_bool *)at = (tn_opt_bool)first; break;
-    case TN_FIELD_SCALAR: *(tn_scalar *)at = a->scalar; break;
-    case TN_FIELD_DTYPE: *(tn_dtype *)at = (tn_dtype)first; break;
-    case TN_FIELD_MEMORY_FORMAT: *(tn_memory_format *)at = (tn_memory_format)first; break;
-    case TN_FIELD_DEVICE: *(tn_device *)at = device; break;
-    case TN_FIELD_STR: *(const char **)at = a->text; break;
+        return a->tensors->absent ||
+               (*(tn_tensor **)at = buffer(c, f, a->tensors, device, why)) != NULL;
+    case TN_FIELD_TENSORS:
+        return fill_tensors(c, f, a, device, at, why);
+    case TN_FIELD_INT:
+        *(int64_t *)at = first;
+        break;
+    case TN_FIELD_OPT_INT:
+        *(tn_opt_int *)at = (tn_opt_int){first, a->n > 0};
+        break;
+    case TN_FIELD_INTS:
+        *(tn_ints *)at = (tn_ints){a->ints, a->n};
+        break;
+    case TN_FIELD_FLOAT:
+        *(double *)at = a->scalar.v.f;
+        break;
+    case TN_FIELD_BOOL:
+        *(bool *)at = first != 0;
+        break;
+    case TN_FIELD_OPT_BOOL:
+        *(tn_opt_bool *)at = (tn_opt_bool)first;
+        break;
+    case TN_FIELD_SCALAR:
+        *(tn_scalar *)at = a->scalar;
+        break;
+    case TN_FIELD_DTYPE:
+        *(tn_dtype *)at = (tn_dtype)first;
+        break;
+    case TN_FIELD_MEMORY_FORMAT:
+        *(tn_memory_format *)at = (tn_memory_format)first;
+        break;
+    case TN_FIELD_DEVICE:
+        *(tn_device *)at = device;
+        break;
+    case TN_FIELD_STR:
+        *(const char **)at = a->text;
+        break;
     default:
         snprintf(why, OI_TEXT, "the harness cannot fill %s, a %s", f->name, f->type);
         return false;
@@ -61,7 +88,8 @@ static bool has_tensors(const tn_field *args, int n)
     return false;
 }
 
-bool oi_call_make(oi_call *c, const tn_op *op, const oi_sample *s, tn_device device, const oi_tensor *out, char *why)
+bool oi_call_make(oi_call *c, const tn_op *op, const oi_sample *s, tn_device device,
+                  const oi_tensor *out, char *why)
 {
     int n_results, n_args;
     memset(c, 0, sizeof *c);
@@ -111,7 +139,8 @@ void oi_call_run(oi_call *c)
     tn_error_clear();
     c->status = tn_op_call(c->op, c->frame);
     const tn_error *e = tn_error_last();
-    snprintf(c->message, sizeof c->message, "%s", c->status != TN_OK && e->message ? e->message : "");
+    snprintf(c->message, sizeof c->message, "%s",
+             c->status != TN_OK && e->message ? e->message : "");
     snprintf(c->plugin, sizeof c->plugin, "%s", c->status != TN_OK && e->plugin ? e->plugin : "");
     collect(c);
 }
@@ -139,7 +168,8 @@ bool oi_call_intact(const oi_call *c, char *why)
     return true;
 }
 
-/* ---- results --------------------------------------------------------------------------------------- */
+/* ---- results
+ * --------------------------------------------------------------------------------------- */
 static tn_tensor *bring_here(tn_tensor *t, char *why)
 {
     const tn_op *op = tn_op_find("aten::_to_copy");
@@ -175,7 +205,8 @@ bool oi_read(tn_tensor *t, oi_array *out, char *why)
     *out = (oi_array){.dtype = t->dtype, .ndim = t->ndim, .numel = t->numel};
     memcpy(out->sizes, t->sizes, (size_t)t->ndim * sizeof *t->sizes);
     if (oi_numel(t->ndim, t->sizes) != t->numel) {
-        snprintf(why, OI_TEXT, "numel is %lld for shape %s", (long long)t->numel, oi_shape_text(t->ndim, t->sizes));
+        snprintf(why, OI_TEXT, "numel is %lld for shape %s", (long long)t->numel,
+                 oi_shape_text(t->ndim, t->sizes));
         return false;
     }
     if (t->device.type == TN_META)
@@ -195,7 +226,8 @@ bool oi_read(tn_tensor *t, oi_array *out, char *why)
     return true;
 }
 
-/* ---- forms: found through the schemas, as a reader would ------------------------------------------- */
+/* ---- forms: found through the schemas, as a reader would
+ * ------------------------------------------- */
 static size_t base_length(const char *name)
 {
     const char *ns = strstr(name, "::");
@@ -233,7 +265,8 @@ const tn_op *oi_form_out(const tn_op *op)
     size_t base = base_length(name);
     const tn_op *x;
     for (size_t i = 0; (x = tn_op_at(i)); i++)
-        if (base_length(tn_op_name(x)) == base && memcmp(tn_op_name(x), name, base) == 0 && x != op && is_out_form(x, op))
+        if (base_length(tn_op_name(x)) == base && memcmp(tn_op_name(x), name, base) == 0 &&
+            x != op && is_out_form(x, op))
             return x;
     return NULL;
 }
@@ -250,7 +283,8 @@ const tn_op *oi_form_inplace(const tn_op *op)
         int r, n, rx, nx;
         tn_op_fields(op, &r, &n);
         const tn_field *f = tn_op_fields(x, &rx, &nx);
-        if (nx == n && n > 0 && rx == 1 && r == 1 && same_arguments(op, x, n) && f[rx].flags & TN_FIELD_WRITTEN)
+        if (nx == n && n > 0 && rx == 1 && r == 1 && same_arguments(op, x, n) &&
+            f[rx].flags & TN_FIELD_WRITTEN)
             return x;
     }
     return NULL;

@@ -1,16 +1,19 @@
-/* case.c - what the columns have in common: names, who applies where, and how a failure is recorded. */
+/* case.c - what the columns have in common: names, who applies where, and how a failure is
+ * recorded. */
 #include "opinfo.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-static const char *const states[OI_STATES] = {"PASS",        "FAIL",       "CRASH",      "TIMEOUT", "ERROR",
-                                              "UNSUPPORTED", "UNDECLARED", "MISTRUSTED", "NOT-RUN"};
+static const char *const states[OI_STATES] = {"PASS",       "FAIL",       "CRASH",
+                                              "TIMEOUT",    "ERROR",      "UNSUPPORTED",
+                                              "UNDECLARED", "MISTRUSTED", "NOT-RUN"};
 static const char *const columns[OI_COLUMNS] = {"dtypes", "values", "inplace", "out",    "meta",
                                                 "alias",  "errors", "repeat",  "threads"};
 
-const oi_check oi_checks[OI_COLUMNS] = {oi_check_dtypes, oi_check_values, oi_check_inplace, oi_check_out,    oi_check_meta,
-                                        oi_check_alias,  oi_check_errors, oi_check_repeat,  oi_check_threads};
+const oi_check oi_checks[OI_COLUMNS] = {oi_check_dtypes, oi_check_values, oi_check_inplace,
+                                        oi_check_out,    oi_check_meta,   oi_check_alias,
+                                        oi_check_errors, oi_check_repeat, oi_check_threads};
 
 const char *oi_state_name(oi_state s)
 {
@@ -39,12 +42,18 @@ bool oi_column_applies(const oi_case *c, oi_column column)
 {
     switch (column) {
     case OI_VALUES:
-    case OI_REPEAT: return !oi_is_meta(c);
-    case OI_THREADS: return c->target->device.type == TN_CPU && !(c->row->flags & OI_META_ONLY);
-    case OI_INPLACE: return !oi_is_meta(c) && oi_form_inplace(c->op);
-    case OI_OUT: return !oi_is_meta(c) && oi_form_out(c->op);
-    case OI_META: return oi_is_meta(c);
-    default: return true;
+    case OI_REPEAT:
+        return !oi_is_meta(c);
+    case OI_THREADS:
+        return c->target->device.type == TN_CPU && !(c->row->flags & OI_META_ONLY);
+    case OI_INPLACE:
+        return !oi_is_meta(c) && oi_form_inplace(c->op);
+    case OI_OUT:
+        return !oi_is_meta(c) && oi_form_out(c->op);
+    case OI_META:
+        return oi_is_meta(c);
+    default:
+        return true;
     }
 }
 
@@ -81,8 +90,8 @@ bool oi_clear_message(const oi_call *call, char *why)
 {
     const tn_error *e = tn_error_last();
     if (e->status != call->status)
-        snprintf(why, OI_TEXT, "status is %s, the error record says %s", tn_status_name(call->status),
-                 tn_status_name(e->status));
+        snprintf(why, OI_TEXT, "status is %s, the error record says %s",
+                 tn_status_name(call->status), tn_status_name(e->status));
     else if (strlen(call->message) < 12 || strchr(call->message, '\n'))
         snprintf(why, OI_TEXT, "the message is not one clear line: '%.200s'", call->message);
     else

@@ -1,4 +1,5 @@
-/* check_calls.c - columns that look at calls rather than at numbers: shared storage, refused calls, the same bits again. */
+/* check_calls.c - columns that look at calls rather than at numbers: shared storage, refused
+ * calls, the same bits again. */
 #include "opinfo.h"
 
 #include <string.h>
@@ -14,7 +15,8 @@ static bool make(const oi_case *c, const oi_sample *s, oi_call *call, oi_result 
     return false;
 }
 
-/* ---- alias ----------------------------------------------------------------------------------------- */
+/* ---- alias
+ * ----------------------------------------------------------------------------------------- */
 static int inputs_shared(const oi_call *call, const tn_tensor *result)
 {
     int n = 0;
@@ -33,13 +35,16 @@ static void judge_alias(const oi_case *c, const oi_sample *s, const oi_call *cal
         bool marked = of->flags & TN_FIELD_ALIASED || c->row->flags & OI_SHARES;
         int shared = call->results[k] ? inputs_shared(call, call->results[k]) : 0;
         if (written && call->results[k] != call->buffers[0].tensor)
-            oi_blame(r, OI_FAIL, s, "result %d is marked as written self, but is another tensor", k);
+            oi_blame(r, OI_FAIL, s, "result %d is marked as written self, but is another tensor",
+                     k);
         if (s->may_copy)
             continue;
         if (marked && !shared)
-            oi_blame(r, OI_FAIL, s, "result %d is marked as an alias, but shares no input's storage", k);
+            oi_blame(r, OI_FAIL, s,
+                     "result %d is marked as an alias, but shares no input's storage", k);
         if (!marked && shared)
-            oi_blame(r, OI_FAIL, s, "result %d shares an input's storage, but is not marked as an alias", k);
+            oi_blame(r, OI_FAIL, s,
+                     "result %d shares an input's storage, but is not marked as an alias", k);
     }
 }
 
@@ -62,15 +67,18 @@ void oi_check_alias(const oi_case *c, const oi_samples *all, oi_result *r)
         else
             oi_blame(r, OI_ERROR, s, "%s: %.340s", tn_status_name(call.status), call.message);
         for (int i = 0; i < call.n_buffers; i++)
-            if (!(call.fields[i]->flags & TN_FIELD_WRITTEN) && tn_tensor_version(call.buffers[i].tensor) != versions[i])
-                oi_blame(r, OI_FAIL, s, "%s is an input, but its version grew", call.fields[i]->name);
+            if (!(call.fields[i]->flags & TN_FIELD_WRITTEN) &&
+                tn_tensor_version(call.buffers[i].tensor) != versions[i])
+                oi_blame(r, OI_FAIL, s, "%s is an input, but its version grew",
+                         call.fields[i]->name);
         oi_call_free(&call);
     }
     if (!r->samples)
         oi_blame(r, OI_NOT_RUN, NULL, "no sample");
 }
 
-/* ---- errors ---------------------------------------------------------------------------------------- */
+/* ---- errors
+ * ---------------------------------------------------------------------------------------- */
 static void expect_error(const oi_case *c, const oi_sample *s, const char *what, oi_result *r)
 {
     char why[OI_TEXT];
@@ -121,10 +129,12 @@ void oi_check_errors(const oi_case *c, const oi_samples *all, oi_result *r)
             expect_missing(c, s, r), missing = true;
     }
     if (!r->samples)
-        r->column = -1; /* nothing to refuse: the operator takes no tensors and the row has no bad calls */
+        r->column =
+            -1; /* nothing to refuse: the operator takes no tensors and the row has no bad calls */
 }
 
-/* ---- the same bits --------------------------------------------------------------------------------- */
+/* ---- the same bits
+ * --------------------------------------------------------------------------------- */
 static uint64_t digest_bytes(uint64_t h, const unsigned char *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -182,7 +192,10 @@ void oi_check_repeat(const oi_case *c, const oi_samples *all, oi_result *r)
         r->samples++;
         for (int i = 0; i < 3 && run_digest(c, s, r, &again); i++)
             if (first != again)
-                oi_blame(r, OI_FAIL, s, "the same call gave other bits the %s time", i == 0 ? "second" : i == 1 ? "third" : "fourth");
+                oi_blame(r, OI_FAIL, s, "the same call gave other bits the %s time",
+                         i == 0   ? "second"
+                         : i == 1 ? "third"
+                                  : "fourth");
     }
     if (!r->samples)
         oi_blame(r, OI_NOT_RUN, NULL, "no sample");

@@ -1,11 +1,12 @@
-/* check_dtypes.c - claims in both directions. What a backend claims must work; what works must be claimed; and what the
- * operator is defined for (the row) is what either side is measured against.
+/* check_dtypes.c - claims in both directions. What a backend claims must work; what works must be
+ * claimed; and what the operator is defined for (the row) is what either side is measured against.
  *
  *                      works        refuses
  *     claimed          PASS         FAIL (lying support)
  *     not claimed      UNDECLARED   UNSUPPORTED, with the backend's reason
  *
- * Composite kernels claim nothing of their own: what they refuse is what the operators below them refuse. */
+ * Composite kernels claim nothing of their own: what they refuse is what the operators below them
+ * refuse. */
 #include "opinfo.h"
 
 #include <string.h>
@@ -24,14 +25,16 @@ static const oi_sample *first_full(const oi_case *c, const oi_samples *s)
     return any;
 }
 
-/* Claims speak of the computation's dtype. Where nothing but the schema is known, that is what came out. */
+/* Claims speak of the computation's dtype. Where nothing but the schema is known, that is what
+ * came out. */
 static bool is_claimed(const oi_case *c, const oi_sample *s, const oi_call *call, bool *composite)
 {
     const char *how;
     tn_op_server(c->op, c->target->key, &how);
     *composite = strncmp(how, "Composite", 9) == 0;
     tn_dtype computed = c->row->operands ? oi_elementwise_dtype(c->row, s) : c->dtype;
-    if (c->row->flags & OI_SELF_CONSISTENT && call->n_results && call->results[0] && oi_is_floating(call->results[0]->dtype))
+    if (c->row->flags & OI_SELF_CONSISTENT && call->n_results && call->results[0] &&
+        oi_is_floating(call->results[0]->dtype))
         computed = call->results[0]->dtype;
     return tn_op_dtypes(c->op, c->target->key) & TN_DTYPE_BIT(computed);
 }
@@ -43,9 +46,11 @@ static void judge(const oi_case *c, const oi_sample *s, const oi_call *call, oi_
     const char *d = oi_dtype_name(c->dtype);
     if (call->status == TN_OK) {
         if (!claimed)
-            oi_blame(r, OI_UNDECLARED, s, "works for %s, but %s does not claim it", d, c->target->name);
+            oi_blame(r, OI_UNDECLARED, s, "works for %s, but %s does not claim it", d,
+                     c->target->name);
         else if (!defined && !(c->row->flags & OI_GENERIC))
-            oi_blame(r, OI_UNDECLARED, s, "works for %s, for which the row says that the operator is not defined", d);
+            oi_blame(r, OI_UNDECLARED, s,
+                     "works for %s, for which the row says that the operator is not defined", d);
         return;
     }
     if (!oi_is_unsupported(call->status)) {

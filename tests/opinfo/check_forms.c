@@ -1,5 +1,5 @@
-/* check_forms.c - the in-place and out= forms, found through the schemas, against the same reference. Their memory is the
- * harness's, so that here a kernel's writes are seen to the byte. */
+/* check_forms.c - the in-place and out= forms, found through the schemas, against the same
+ * reference. Their memory is the harness's, so that here a kernel's writes are seen to the byte. */
 #include "opinfo.h"
 
 #include <string.h>
@@ -13,10 +13,12 @@ static bool can_cast(tn_dtype from, tn_dtype to)
 
 static bool same_shape(const oi_array *a, const oi_array *b)
 {
-    return a->ndim == b->ndim && memcmp(a->sizes, b->sizes, (size_t)a->ndim * sizeof *a->sizes) == 0;
+    return a->ndim == b->ndim &&
+           memcmp(a->sizes, b->sizes, (size_t)a->ndim * sizeof *a->sizes) == 0;
 }
 
-static void expect(const oi_case *c, const oi_sample *s, const char *what, tn_tensor *t, const oi_array *want, oi_result *r)
+static void expect(const oi_case *c, const oi_sample *s, const char *what, tn_tensor *t,
+                   const oi_array *want, oi_result *r)
 {
     char why[OI_TEXT];
     oi_array got;
@@ -29,7 +31,8 @@ static void expect(const oi_case *c, const oi_sample *s, const char *what, tn_te
         got.v = NULL;
     /* A result in a wider tensor is judged as what it was before it went there. */
     oi_array expected = *want;
-    if (got.dtype != want->dtype && !oi_is_integral(want->dtype) && got.v && oi_promote(got.dtype, want->dtype) == got.dtype)
+    if (got.dtype != want->dtype && !oi_is_integral(want->dtype) && got.v &&
+        oi_promote(got.dtype, want->dtype) == got.dtype)
         got = oi_array_cast(&got, want->dtype);
     else if (got.dtype != want->dtype)
         expected = oi_array_cast(want, got.dtype);
@@ -48,7 +51,8 @@ static void expect_refusal(const oi_sample *s, const char *what, const oi_call *
         oi_blame(r, OI_FAIL, s, "%s was refused, but %.300s", what, why);
 }
 
-/* ---- in-place -------------------------------------------------------------------------------------- */
+/* ---- in-place
+ * -------------------------------------------------------------------------------------- */
 static bool inplace_is_legal(const oi_row *row, const oi_sample *s, const oi_array *want)
 {
     const oi_arg *self = &s->args[0];
@@ -56,8 +60,10 @@ static bool inplace_is_legal(const oi_row *row, const oi_sample *s, const oi_arr
         return true;
     if (row->flags & OI_REAL_RESULT && oi_is_complex(self->tensors->a.dtype))
         return false;
-    bool overlaps = self->tensors->layout == OI_EXPANDED && self->tensors->a.numel > 0 && self->tensors->a.sizes[0] > 1;
-    return same_shape(&self->tensors->a, want) && can_cast(want->dtype, self->tensors->a.dtype) && !overlaps;
+    bool overlaps = self->tensors->layout == OI_EXPANDED && self->tensors->a.numel > 0 &&
+                    self->tensors->a.sizes[0] > 1;
+    return same_shape(&self->tensors->a, want) && can_cast(want->dtype, self->tensors->a.dtype) &&
+           !overlaps;
 }
 
 static void run_inplace(const oi_case *c, const tn_op *op, const oi_sample *s, oi_result *r)
@@ -103,7 +109,8 @@ void oi_check_inplace(const oi_case *c, const oi_samples *all, oi_result *r)
         oi_blame(r, OI_NOT_RUN, NULL, "no sample");
 }
 
-/* ---- out= ------------------------------------------------------------------------------------------ */
+/* ---- out=
+ * ------------------------------------------------------------------------------------------ */
 /* A poisoned tensor in the place of a result: no operator gives these values. */
 static oi_tensor poisoned(const oi_array *want, tn_dtype dtype, oi_layout layout)
 {
@@ -133,13 +140,17 @@ static const variant variants[] = {
 static tn_dtype out_dtype(tn_dtype d, int kind)
 {
     if (kind == WIDER)
-        return d == TN_BOOL ? TN_U8 : oi_is_integral(d) ? TN_F32 : oi_is_floating(d) ? TN_C64 : TN_C128;
+        return d == TN_BOOL        ? TN_U8
+               : oi_is_integral(d) ? TN_F32
+               : oi_is_floating(d) ? TN_C64
+                                   : TN_C128;
     if (kind == NARROWER)
         return oi_is_complex(d) ? TN_F64 : oi_is_floating(d) ? TN_I64 : TN_BOOL;
     return d;
 }
 
-static bool make_outs(const oi_case *c, const variant *v, const oi_array *want, int n, oi_tensor *outs)
+static bool make_outs(const oi_case *c, const variant *v, const oi_array *want, int n,
+                      oi_tensor *outs)
 {
     (void)c;
     for (int k = 0; k < n; k++) {
@@ -165,8 +176,8 @@ static tn_tensor *out_at(const oi_call *call, int n, int k)
     return call->buffers[call->n_buffers - n + k].tensor;
 }
 
-static void judge_out(const oi_case *c, const oi_sample *s, const variant *v, oi_call *call, const oi_array *want, int n,
-                      oi_result *r)
+static void judge_out(const oi_case *c, const oi_sample *s, const variant *v, oi_call *call,
+                      const oi_array *want, int n, oi_result *r)
 {
     char why[OI_TEXT];
     if (v->wrong_shape || v->kind == NARROWER) {
@@ -177,7 +188,8 @@ static void judge_out(const oi_case *c, const oi_sample *s, const variant *v, oi
         if (v->kind == WIDER) /* a backend may insist on the result's own dtype, if it says so */
             expect_refusal(s, v->what, call, r);
         else
-            oi_blame(r, OI_ERROR, s, "%s: %s: %.300s", v->what, tn_status_name(call->status), call->message);
+            oi_blame(r, OI_ERROR, s, "%s: %s: %.300s", v->what, tn_status_name(call->status),
+                     call->message);
         return;
     }
     for (int k = 0; k < n; k++) {
@@ -189,8 +201,8 @@ static void judge_out(const oi_case *c, const oi_sample *s, const variant *v, oi
         oi_blame(r, OI_FAIL, s, "%s: %.340s", v->what, why);
 }
 
-static void run_out(const oi_case *c, const tn_op *op, const oi_sample *s, const variant *v, const oi_array *want, int n,
-                    oi_result *r)
+static void run_out(const oi_case *c, const tn_op *op, const oi_sample *s, const variant *v,
+                    const oi_array *want, int n, oi_result *r)
 {
     char why[OI_TEXT];
     oi_tensor outs[OI_RESULTS];
@@ -208,7 +220,8 @@ static void run_out(const oi_case *c, const tn_op *op, const oi_sample *s, const
 }
 
 /* Puts a tensor of the core's own, of no elements, into each out argument. */
-static void run_resized(const oi_case *c, const tn_op *op, const oi_sample *s, const oi_array *want, int n, oi_result *r)
+static void run_resized(const oi_case *c, const tn_op *op, const oi_sample *s, const oi_array *want,
+                        int n, oi_result *r)
 {
     char why[OI_TEXT];
     oi_tensor outs[OI_RESULTS];
@@ -239,14 +252,17 @@ static void run_resized(const oi_case *c, const tn_op *op, const oi_sample *s, c
 }
 
 /* The first input and the output lie in one storage, one element apart. */
-static void run_overlapping(const oi_case *c, const tn_op *op, const oi_sample *s, const oi_array *want, int n, oi_result *r)
+static void run_overlapping(const oi_case *c, const tn_op *op, const oi_sample *s,
+                            const oi_array *want, int n, oi_result *r)
 {
     char why[OI_TEXT];
     const oi_arg *first = &s->args[0];
-    if (n != 1 || first->kind != TN_FIELD_TENSOR || first->tensors->layout != OI_ROW || want->numel < 2 ||
-        first->tensors->a.dtype != want->dtype || !same_shape(&first->tensors->a, want))
+    if (n != 1 || first->kind != TN_FIELD_TENSOR || first->tensors->layout != OI_ROW ||
+        want->numel < 2 || first->tensors->a.dtype != want->dtype ||
+        !same_shape(&first->tensors->a, want))
         return;
-    oi_tensor longer = {.a = oi_array_new(want->dtype, 1, &(int64_t){want->numel + 1}), .layout = OI_ROW};
+    oi_tensor longer = {.a = oi_array_new(want->dtype, 1, &(int64_t){want->numel + 1}),
+                        .layout = OI_ROW};
     for (int64_t i = 0; i < want->numel; i++)
         longer.a.v[i] = first->tensors->a.v[i];
     oi_tensor absent = {.absent = true};
@@ -264,7 +280,8 @@ static void run_overlapping(const oi_case *c, const tn_op *op, const oi_sample *
     int64_t at = tn_tensor_offset(both.tensor);
     tn_tensor *in = NULL, *out = NULL;
     if (tn_tensor_view(both.tensor, like->ndim, like->sizes, like->strides, at, &in) == TN_OK &&
-        tn_tensor_view(both.tensor, like->ndim, like->sizes, like->strides, at + 1, &out) == TN_OK) {
+        tn_tensor_view(both.tensor, like->ndim, like->sizes, like->strides, at + 1, &out) ==
+            TN_OK) {
         *(tn_tensor **)((char *)call.frame + f[n_results].offset) = in;
         *(tn_tensor **)((char *)call.frame + f[n_results + n_args - 1].offset) = out;
         r->samples++;

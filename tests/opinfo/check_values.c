@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-static void compare_result(const oi_case *c, const oi_sample *s, tn_tensor *t, const oi_array *want, oi_result *r)
+static void compare_result(const oi_case *c, const oi_sample *s, tn_tensor *t, const oi_array *want,
+                           oi_result *r)
 {
     char why[OI_TEXT];
     oi_array got;
@@ -59,7 +60,8 @@ void oi_check_values(const oi_case *c, const oi_samples *all, oi_result *r)
         oi_blame(r, OI_NOT_RUN, NULL, "no sample");
 }
 
-/* ---- without data ---------------------------------------------------------------------------------- */
+/* ---- without data
+ * ---------------------------------------------------------------------------------- */
 /* The strides that the host gives, where the host can run the operator. */
 static void compare_strides(const oi_case *c, const oi_sample *s, const oi_call *meta, oi_result *r)
 {
@@ -72,12 +74,14 @@ static void compare_strides(const oi_case *c, const oi_sample *s, const oi_call 
         const tn_tensor *a = meta->results[k], *b = here.results[k];
         if (!a || !b)
             continue;
-        if (a->dtype != b->dtype || a->ndim != b->ndim || memcmp(a->sizes, b->sizes, a->ndim * sizeof *a->sizes) != 0)
+        if (a->dtype != b->dtype || a->ndim != b->ndim ||
+            memcmp(a->sizes, b->sizes, a->ndim * sizeof *a->sizes) != 0)
             oi_blame(r, OI_FAIL, s, "meta says %s%s, the host gives %s%s", oi_dtype_name(a->dtype),
-                     oi_shape_text(a->ndim, a->sizes), oi_dtype_name(b->dtype), oi_shape_text(b->ndim, b->sizes));
+                     oi_shape_text(a->ndim, a->sizes), oi_dtype_name(b->dtype),
+                     oi_shape_text(b->ndim, b->sizes));
         else if (a->numel && memcmp(a->strides, b->strides, a->ndim * sizeof *a->strides) != 0)
-            oi_blame(r, OI_FAIL, s, "meta says strides %s, the host gives %s", oi_shape_text(a->ndim, a->strides),
-                     oi_shape_text(b->ndim, b->strides));
+            oi_blame(r, OI_FAIL, s, "meta says strides %s, the host gives %s",
+                     oi_shape_text(a->ndim, a->strides), oi_shape_text(b->ndim, b->strides));
     }
     oi_call_free(&here);
 }

@@ -1,6 +1,7 @@
-/* compare.c - is a result what the reference says? NaN, infinity and finite masks first; then `!(error <= limit)`, which
- * NaN fails. The error is measured in last places of the larger of the reference and the terms it was made from, so
- * that cancellation is not blamed on a kernel; the plain distance in last places is reported beside it. */
+/* compare.c - is a result what the reference says? NaN, infinity and finite masks first; then
+ * `!(error <= limit)`, which NaN fails. The error is measured in last places of the larger of the
+ * reference and the terms it was made from, so that cancellation is not blamed on a kernel; the
+ * plain distance in last places is reported beside it. */
 #include "opinfo.h"
 
 #include <math.h>
@@ -17,14 +18,16 @@ static const char *number_text(const oi_num *v, tn_dtype d, char *buf, size_t n)
     return buf;
 }
 
-static void blame(oi_error *e, const oi_array *got, const oi_array *want, int64_t i, const char *what)
+static void blame(oi_error *e, const oi_array *got, const oi_array *want, int64_t i,
+                  const char *what)
 {
     char a[96], b[96];
     int64_t coords[OI_DIMS];
     oi_coords(want, i, coords);
     e->at = i;
-    snprintf(e->text, sizeof e->text, "%s at %s: got %s, expected %s", what, oi_shape_text(want->ndim, coords),
-             number_text(&got->v[i], got->dtype, a, sizeof a), number_text(&want->v[i], want->dtype, b, sizeof b));
+    snprintf(e->text, sizeof e->text, "%s at %s: got %s, expected %s", what,
+             oi_shape_text(want->ndim, coords), number_text(&got->v[i], got->dtype, a, sizeof a),
+             number_text(&want->v[i], want->dtype, b, sizeof b));
 }
 
 static int mask(oi_real x)
@@ -57,7 +60,8 @@ static bool all_alike(const oi_array *a)
     return a->numel > 1;
 }
 
-static void compare_float(const oi_array *got, const oi_array *want, int64_t i, double limit, oi_error *e)
+static void compare_float(const oi_array *got, const oi_array *want, int64_t i, double limit,
+                          oi_error *e)
 {
     tn_dtype part = oi_real_of(want->dtype);
     oi_num g = got->v[i], w = want->v[i];
@@ -71,7 +75,8 @@ static void compare_float(const oi_array *got, const oi_array *want, int64_t i, 
     }
     if (!is_finite(&g) || !is_finite(&rounded))
         return;
-    oi_real size = hypotl(w.re, w.im), scale = want->mag && want->mag[i] > size ? want->mag[i] : size;
+    oi_real size = hypotl(w.re, w.im),
+            scale = want->mag && want->mag[i] > size ? want->mag[i] : size;
     oi_real off = hypotl(g.re - w.re, g.im - w.im);
     double normalised = (double)(off / oi_ulp(scale, part));
     bool bad = limit == 0 ? g.re != rounded.re || g.im != rounded.im : !(normalised <= limit);
@@ -93,7 +98,8 @@ void oi_compare(const oi_array *got, const oi_array *want, const char *family, o
         memcmp(got->sizes, want->sizes, (size_t)want->ndim * sizeof *want->sizes) != 0) {
         e->bad = true;
         snprintf(e->text, sizeof e->text, "got %s%s, expected %s%s", oi_dtype_name(got->dtype),
-                 oi_shape_text(got->ndim, got->sizes), oi_dtype_name(want->dtype), oi_shape_text(want->ndim, want->sizes));
+                 oi_shape_text(got->ndim, got->sizes), oi_dtype_name(want->dtype),
+                 oi_shape_text(want->ndim, want->sizes));
         return;
     }
     if (!got->v || !want->v)
@@ -103,7 +109,8 @@ void oi_compare(const oi_array *got, const oi_array *want, const char *family, o
             compare_float(got, want, i, e->limit, e);
         } else if (got->v[i].i != want->v[i].i && !e->bad) {
             e->bad = true;
-            e->absolute = e->normalised = e->ulp = (double)fabsl((oi_real)got->v[i].i - (oi_real)want->v[i].i);
+            e->absolute = e->normalised = e->ulp =
+                (double)fabsl((oi_real)got->v[i].i - (oi_real)want->v[i].i);
             blame(e, got, want, i, "wrong value");
         }
     }

@@ -1,7 +1,8 @@
-/* elementwise.c - the road that all elementwise rows share: samples made from the operator's own schema, and a reference
- * that promotes, broadcasts and asks the row for one element at a time.
+/* elementwise.c - the road that all elementwise rows share: samples made from the operator's own
+ * schema, and a reference that promotes, broadcasts and asks the row for one element at a time.
  *
- * Numbers with a default (alpha) do not take part in promotion, numbers without one do, and a mask decides nothing. */
+ * Numbers with a default (alpha) do not take part in promotion, numbers without one do, and a mask
+ * decides nothing. */
 #include "opinfo.h"
 
 #include <math.h>
@@ -9,7 +10,8 @@
 
 enum { MAX_OPERANDS = 5 };
 
-/* ---- operands by name ------------------------------------------------------------------------------ */
+/* ---- operands by name
+ * ------------------------------------------------------------------------------ */
 static int split(const char *names, char out[][32])
 {
     int n = 0;
@@ -39,7 +41,11 @@ static bool is_mask(const char *name)
 
 static int category(tn_dtype d)
 {
-    return d == TN_DTYPE_NONE ? -1 : d == TN_BOOL ? 0 : oi_is_integral(d) ? 1 : oi_is_floating(d) ? 2 : 3;
+    return d == TN_DTYPE_NONE  ? -1
+           : d == TN_BOOL      ? 0
+           : oi_is_integral(d) ? 1
+           : oi_is_floating(d) ? 2
+                               : 3;
 }
 
 static tn_dtype join(tn_dtype a, tn_dtype b)
@@ -47,7 +53,8 @@ static tn_dtype join(tn_dtype a, tn_dtype b)
     return a == TN_DTYPE_NONE ? b : b == TN_DTYPE_NONE ? a : oi_promote(a, b);
 }
 
-/* Tensors with dimensions decide; 0-dim ones and then numbers count when they are of a higher kind. */
+/* Tensors with dimensions decide; 0-dim ones and then numbers count when they are of a higher
+ * kind. */
 tn_dtype oi_elementwise_dtype(const oi_row *row, const oi_sample *s)
 {
     char names[MAX_OPERANDS][32];
@@ -74,7 +81,8 @@ tn_dtype oi_elementwise_dtype(const oi_row *row, const oi_sample *s)
     return row->flags & OI_TO_FLOAT && oi_is_integral(d) ? TN_F32 : d;
 }
 
-/* ---- the reference --------------------------------------------------------------------------------- */
+/* ---- the reference
+ * --------------------------------------------------------------------------------- */
 typedef struct operand {
     const oi_array *array; /* NULL: a number */
     oi_num number;
@@ -87,7 +95,8 @@ static int operands_of(const oi_row *row, const oi_sample *s, tn_dtype dtype, op
     int n = split(row->operands, names), used = 0;
     for (int k = 0; k < n; k++) {
         const oi_arg *a = oi_find(s, names[k]);
-        operand o = {.number = oi_cast(oi_int(1), TN_I64, dtype), .mask = is_mask(names[k])}; /* alpha, value: 1 */
+        operand o = {.number = oi_cast(oi_int(1), TN_I64, dtype),
+                     .mask = is_mask(names[k])}; /* alpha, value: 1 */
         if (a && a->kind == TN_FIELD_TENSOR)
             o.array = &a->tensors->a;
         else if (a)
@@ -119,7 +128,8 @@ int oi_elementwise_reference(const oi_row *row, const oi_sample *s, oi_array *re
             const oi_array *a = operands[k].array;
             in[k] = operands[k].number;
             if (a)
-                in[k] = oi_cast(a->v[oi_broadcast_index(a, ndim, coords)], a->dtype, operands[k].mask ? TN_BOOL : dtype);
+                in[k] = oi_cast(a->v[oi_broadcast_index(a, ndim, coords)], a->dtype,
+                                operands[k].mask ? TN_BOOL : dtype);
         }
         r->v[i] = row->element(row, s, dtype, in, &r->mag[i]);
         if (oi_is_integral(r->dtype))
@@ -128,7 +138,8 @@ int oi_elementwise_reference(const oi_row *row, const oi_sample *s, oi_array *re
     return 1;
 }
 
-/* ---- samples --------------------------------------------------------------------------------------- */
+/* ---- samples
+ * --------------------------------------------------------------------------------------- */
 typedef struct pattern {
     const char *what;
     int ndim[3];
@@ -143,8 +154,14 @@ static const pattern patterns[] = {
     {"no elements", {1, 1, 1}, {{0}, {0}, {0}}, {OI_ROW, OI_ROW, OI_ROW}},
     {"no elements, 3 dims", {3, 3, 3}, {{2, 0, 3}, {2, 0, 3}, {2, 0, 3}}, {OI_ROW, OI_ROW, OI_ROW}},
     {"an odd length", {1, 1, 1}, {{131}, {131}, {131}}, {OI_ROW, OI_ROW, OI_ROW}},
-    {"transposed", {2, 2, 2}, {{4, 6}, {4, 6}, {4, 6}}, {OI_TRANSPOSED, OI_TRANSPOSED, OI_TRANSPOSED}},
-    {"transposed and row-major", {2, 2, 2}, {{5, 7}, {5, 7}, {5, 7}}, {OI_TRANSPOSED, OI_ROW, OI_GAPPED}},
+    {"transposed",
+     {2, 2, 2},
+     {{4, 6}, {4, 6}, {4, 6}},
+     {OI_TRANSPOSED, OI_TRANSPOSED, OI_TRANSPOSED}},
+    {"transposed and row-major",
+     {2, 2, 2},
+     {{5, 7}, {5, 7}, {5, 7}},
+     {OI_TRANSPOSED, OI_ROW, OI_GAPPED}},
     {"gaps", {3, 3, 3}, {{3, 4, 5}, {3, 4, 5}, {3, 4, 5}}, {OI_GAPPED, OI_GAPPED, OI_GAPPED}},
     {"a gapped vector", {1, 1, 1}, {{37}, {37}, {37}}, {OI_GAPPED, OI_ROW, OI_GAPPED}},
     {"stride 0", {2, 2, 2}, {{4, 3}, {4, 3}, {4, 3}}, {OI_EXPANDED, OI_ROW, OI_ROW}},
@@ -154,7 +171,10 @@ static const pattern patterns[] = {
     {"a stride over 2 GiB", {2, 2, 2}, {{2, 5}, {2, 5}, {2, 5}}, {OI_HUGE, OI_ROW, OI_HUGE}},
     {"a vector with a stride over 2 GiB", {1, 1, 1}, {{2}, {2}, {2}}, {OI_HUGE, OI_HUGE, OI_ROW}},
     {"misaligned", {1, 1, 1}, {{33}, {33}, {33}}, {OI_SHIFTED, OI_SHIFTED, OI_SHIFTED}},
-    {"five dims", {4, 4, 4}, {{2, 3, 1, 4}, {2, 1, 5, 4}, {1, 3, 5, 1}}, {OI_TRANSPOSED, OI_ROW, OI_GAPPED}},
+    {"five dims",
+     {4, 4, 4},
+     {{2, 3, 1, 4}, {2, 1, 5, 4}, {1, 3, 5, 1}},
+     {OI_TRANSPOSED, OI_ROW, OI_GAPPED}},
 };
 
 /* Equal along a dimension of stride 0. */
@@ -173,7 +193,8 @@ static tn_scalar number_for(const oi_row *row, oi_rng *r, tn_dtype d)
     if (d == TN_BOOL)
         return tn_scalar_bool(true);
     if (oi_is_integral(d)) {
-        int64_t v = oi_uniform_int(r, d == TN_U8 && lo < 0 ? 0 : (int64_t)ceil(lo), (int64_t)floor(hi));
+        int64_t v =
+            oi_uniform_int(r, d == TN_U8 && lo < 0 ? 0 : (int64_t)ceil(lo), (int64_t)floor(hi));
         return tn_scalar_int(v ? v : 1);
     }
     double x = (double)oi_round(oi_uniform(r, lo, hi), TN_BF16);
@@ -199,7 +220,8 @@ static bool add_operand(const oi_row *row, oi_sample *s, oi_rng *r, const tn_fie
     return true;
 }
 
-static oi_sample *add_sample(const oi_row *row, oi_samples *out, tn_dtype d, tn_dtype second, uint64_t seed, const pattern *p)
+static oi_sample *add_sample(const oi_row *row, oi_samples *out, tn_dtype d, tn_dtype second,
+                             uint64_t seed, const pattern *p)
 {
     char names[MAX_OPERANDS][32];
     int n = split(row->operands, names), tensors = 0;
@@ -209,7 +231,8 @@ static oi_sample *add_sample(const oi_row *row, oi_samples *out, tn_dtype d, tn_
     for (int k = 0; k < n; k++) {
         const tn_field *f = argument(op, names[k]);
         if (f)
-            tensors += add_operand(row, s, &r, f, tensors == 1 || f->kind == TN_FIELD_SCALAR ? second : d, p,
+            tensors += add_operand(row, s, &r, f,
+                                   tensors == 1 || f->kind == TN_FIELD_SCALAR ? second : d, p,
                                    tensors < 3 ? tensors : 2);
     }
     return s;
@@ -217,11 +240,14 @@ static oi_sample *add_sample(const oi_row *row, oi_samples *out, tn_dtype d, tn_
 
 static void set_special(oi_array *a, tn_dtype d, int place, bool no_zero)
 {
-    static const double floats[] = {0.0, -0.0, 1, -1, 0.5, -2.5, 3, INFINITY, -INFINITY, NAN, 1e30, -1e-30};
+    static const double floats[] = {0.0, -0.0,     1,         -1,  0.5,  -2.5,
+                                    3,   INFINITY, -INFINITY, NAN, 1e30, -1e-30};
     enum { N = sizeof floats / sizeof *floats };
     int64_t bits = 8 * oi_size_of(d) - 1;
-    int64_t least = d == TN_U8 ? 0 : -(INT64_C(1) << (bits - 1)) * 2, most = d == TN_U8 ? 255 : -(least + 1);
-    const int64_t ints[N] = {0, 1, d == TN_U8 ? 2 : -1, 2, 3, 7, d == TN_U8 ? 9 : -7, 100, least, most, most - 1, 5};
+    int64_t least = d == TN_U8 ? 0 : -(INT64_C(1) << (bits - 1)) * 2,
+            most = d == TN_U8 ? 255 : -(least + 1);
+    const int64_t ints[N] = {
+        0, 1, d == TN_U8 ? 2 : -1, 2, 3, 7, d == TN_U8 ? 9 : -7, 100, least, most, most - 1, 5};
     for (int64_t i = 0; i < a->numel; i++) {
         int64_t k = place == 0 ? i % N : place == 1 ? i / N % N : (i * 7 + 3) % N;
         if (oi_is_integral(d)) {
@@ -233,10 +259,12 @@ static void set_special(oi_array *a, tn_dtype d, int place, bool no_zero)
     }
 }
 
-/* Zeros, infinities, NaN, the ends of the range, each with each. A row with a domain of integers keeps to it. */
+/* Zeros, infinities, NaN, the ends of the range, each with each. A row with a domain of integers
+ * keeps to it. */
 static void add_special(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t seed)
 {
-    static const pattern p = {"special values", {1, 1, 1}, {{144}, {144}, {144}}, {OI_ROW, OI_ROW, OI_ROW}};
+    static const pattern p = {
+        "special values", {1, 1, 1}, {{144}, {144}, {144}}, {OI_ROW, OI_ROW, OI_ROW}};
     if (oi_is_complex(d) || (oi_is_integral(d) && row->flags & OI_NO_SPECIAL_INT))
         return;
     oi_sample *s = add_sample(row, out, d, d, seed, &p);
@@ -254,17 +282,21 @@ static int count_tensors(const oi_sample *s)
     return n;
 }
 
-/* Another dtype for the second operand, of a lower or equal kind, so that the row's dtypes still say it all. */
+/* Another dtype for the second operand, of a lower or equal kind, so that the row's dtypes still
+ * say it all. */
 static void add_mixed(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t seed)
 {
     static const tn_dtype others[TN_DTYPE_COUNT] = {
-        [TN_BOOL] = TN_BOOL, [TN_U8] = TN_BOOL, [TN_I8] = TN_U8,   [TN_I16] = TN_I8,  [TN_I32] = TN_U8,  [TN_I64] = TN_I32,
-        [TN_F16] = TN_I64,   [TN_BF16] = TN_F16, [TN_F32] = TN_F16, [TN_F64] = TN_F32, [TN_C64] = TN_F32, [TN_C128] = TN_C64};
+        [TN_BOOL] = TN_BOOL, [TN_U8] = TN_BOOL, [TN_I8] = TN_U8,   [TN_I16] = TN_I8,
+        [TN_I32] = TN_U8,    [TN_I64] = TN_I32, [TN_F16] = TN_I64, [TN_BF16] = TN_F16,
+        [TN_F32] = TN_F16,   [TN_F64] = TN_F32, [TN_C64] = TN_F32, [TN_C128] = TN_C64};
     tn_dtype other = others[d];
     if (other == d || !(row->dtypes >> other & 1))
         return;
-    static const pattern p = {"two dtypes", {2, 2, 2}, {{3, 4}, {3, 4}, {3, 4}}, {OI_ROW, OI_ROW, OI_ROW}};
-    static const pattern zero = {"two dtypes, one 0-dim", {1, 0, 1}, {{5}, {0}, {5}}, {OI_ROW, OI_ROW, OI_ROW}};
+    static const pattern p = {
+        "two dtypes", {2, 2, 2}, {{3, 4}, {3, 4}, {3, 4}}, {OI_ROW, OI_ROW, OI_ROW}};
+    static const pattern zero = {
+        "two dtypes, one 0-dim", {1, 0, 1}, {{5}, {0}, {5}}, {OI_ROW, OI_ROW, OI_ROW}};
     if (oi_promote(d, other) == d || row->dtypes >> oi_promote(d, other) & 1)
         add_sample(row, out, d, other, seed, &p);
     add_sample(row, out, d, other, seed, &zero);
@@ -272,9 +304,12 @@ static void add_mixed(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t s
 
 void oi_elementwise_samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t seed)
 {
-    static const pattern large = {"large", {1, 1, 1}, {{20011}, {20011}, {20011}}, {OI_ROW, OI_ROW, OI_ROW}};
-    static const pattern wide = {"large, broadcast", {2, 1, 2}, {{41, 501}, {501}, {41, 1}}, {OI_GAPPED, OI_ROW, OI_ROW}};
-    static const pattern apart = {"shapes that do not broadcast", {1, 1, 1}, {{3}, {4}, {5}}, {OI_ROW, OI_ROW, OI_ROW}};
+    static const pattern large = {
+        "large", {1, 1, 1}, {{20011}, {20011}, {20011}}, {OI_ROW, OI_ROW, OI_ROW}};
+    static const pattern wide = {
+        "large, broadcast", {2, 1, 2}, {{41, 501}, {501}, {41, 1}}, {OI_GAPPED, OI_ROW, OI_ROW}};
+    static const pattern apart = {
+        "shapes that do not broadcast", {1, 1, 1}, {{3}, {4}, {5}}, {OI_ROW, OI_ROW, OI_ROW}};
     for (size_t k = 0; k < sizeof patterns / sizeof *patterns; k++)
         add_sample(row, out, d, d, seed, &patterns[k]);
     add_special(row, out, d, seed);

@@ -1,5 +1,6 @@
-/* expected.c - failures that are known, each with a reason and the last day on which it is excused. Best when empty. A pass
- * that was not expected fails, and so does an entry past its day or one that names no case of a whole run. */
+/* expected.c - failures that are known, each with a reason and the last day on which it is
+ * excused. Best when empty. A pass that was not expected fails, and so does an entry past its day
+ * or one that names no case of a whole run. */
 #include "report.h"
 
 #include <string.h>
@@ -18,7 +19,8 @@ static void fail(oi_result *r, const char *what, const oi_excuse *e)
     char was[OI_TEXT];
     snprintf(was, sizeof was, "%.150s", r->message);
     r->state = OI_FAIL;
-    snprintf(r->message, sizeof r->message, "%s (excused until %s: %.60s)%s%.150s", what, e->expires, e->reason, *was ? ": " : "", was);
+    snprintf(r->message, sizeof r->message, "%s (excused until %s: %.60s)%s%.150s", what,
+             e->expires, e->reason, *was ? ": " : "", was);
 }
 
 void oi_apply_excuses(oi_run *run, const oi_excuse *list, size_t n, const char *today)

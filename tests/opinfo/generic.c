@@ -57,9 +57,11 @@ static oi_real grown(const char *word, oi_num result, const value *x, const oi_r
     return isfinite(mag) ? mag : 0;
 }
 
-static value evaluate(const cg_expr *e, const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in);
+static value evaluate(const cg_expr *e, const oi_row *row, const oi_sample *s, tn_dtype d,
+                      const oi_num *in);
 
-static value call(const cg_expr *e, const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in)
+static value call(const cg_expr *e, const oi_row *row, const oi_sample *s, tn_dtype d,
+                  const oi_num *in)
 {
     const char *word = e->word->name;
     value x[4] = {{{0}, 0}};
@@ -72,23 +74,27 @@ static value call(const cg_expr *e, const oi_row *row, const oi_sample *s, tn_dt
     if (strcmp(word, "truth") == 0)
         return plain(oi_int(oi_truth(x[0].v)));
     for (int k = 0; k < 4; k++)
-        operands[k] = k < e->word->arity ? x[k].v : oi_cast(oi_int(1), TN_I64, d); /* alpha of add and sub */
+        operands[k] = k < e->word->arity ? x[k].v
+                                         : oi_cast(oi_int(1), TN_I64, d); /* alpha of add and sub */
     const oi_row *body = body_of(word);
     if (!body || !body->element)
-        return plain(oi_float(NAN)); /* a word without a row: every comparison fails, and says where */
+        return plain(
+            oi_float(NAN)); /* a word without a row: every comparison fails, and says where */
     oi_num v = body->element(body, s, d, operands, &own);
     if (oi_is_integral(d) && !e->is_bool)
         v = oi_cast(oi_int(v.i), TN_I64, d);
     return (value){v, grown(word, v, x, &own)};
 }
 
-static value evaluate(const cg_expr *e, const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in)
+static value evaluate(const cg_expr *e, const oi_row *row, const oi_sample *s, tn_dtype d,
+                      const oi_num *in)
 {
     if (e->kind == CG_EXPR_CALL)
         return call(e, row, s, d, in);
     if (e->kind == CG_EXPR_NUMBER) {
         oi_real x = strtold(e->text, NULL);
-        return plain(oi_is_integral(d) ? oi_cast(oi_int((int64_t)x), TN_I64, d) : oi_float(oi_round(x, oi_real_of(d))));
+        return plain(oi_is_integral(d) ? oi_cast(oi_int((int64_t)x), TN_I64, d)
+                                       : oi_float(oi_round(x, oi_real_of(d))));
     }
     const char *names = row->operands;
     for (int k = 0; *names; k++) {
@@ -100,7 +106,8 @@ static value evaluate(const cg_expr *e, const oi_row *row, const oi_sample *s, t
     return plain(oi_float(NAN));
 }
 
-static oi_num expression(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in, oi_real *mag)
+static oi_num expression(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in,
+                         oi_real *mag)
 {
     value x = evaluate(row->data, row, s, d, in);
     *mag = x.mag;
@@ -123,6 +130,39 @@ static oi_sample in_double(const oi_sample *s)
     return wide;
 }
 
+/* Nothing is known of the terms inside, so that what cancels is judged by the operands' own size. */
+static void set_mags(const oi_sample *s, oi_array *r)
+{
+    int64_t coords[OI_DIMS];
+    oi_array_mags(r);
+    for (int64_t i = 0; i < r->numel; i++) {
+        oi_coords(r, i, coords);
+        oi_real mag = hypotl(r->v[i].re, r->v[i].im);
+        for (int k = 0; k < s->n_args; k++) {
+            const oi_arg *a = &s->args[k];
+            oi_num v = oi_int(0);
+            if (a->kind == TN_FIELD_SCALAR)
+                v = oi_from_scalar(&a->scalar, TN_C128);
+            else if (a->kind == TN_FIELD_TENSOR && a->tensors->a.ndim <= r->ndim)
+                v = a->tensors->a.v[oi_broadcast_index(&a->tensors->a, r->ndim, coords)];
+            mag += hypotl(v.re, v.im);
+        }
+        r->mag[i] = isfinite(mag) ? mag : 0;
+    }
+}
+
+static bool is_broadcast(const oi_sample *s, const oi_array *r)
+{
+    const oi_array *arrays[OI_ARGS];
+    int64_t sizes[OI_DIMS];
+    int n = 0, ndim;
+    for (int k = 0; k < s->n_args; k++)
+        if (s->args[k].kind == TN_FIELD_TENSOR)
+            arrays[n++] = &s->args[k].tensors->a;
+    return oi_broadcast(n, arrays, &ndim, sizes) && ndim == r->ndim &&
+           memcmp(sizes, r->sizes, (size_t)ndim * sizeof *sizes) == 0;
+}
+
 static int itself_in_double(const oi_row *row, const oi_sample *s, oi_array *results)
 {
     char why[OI_TEXT];
@@ -137,6 +177,8 @@ static int itself_in_double(const oi_row *row, const oi_sample *s, oi_array *res
         return 0;
     if (oi_is_integral(results[0].dtype))
         return 1;
+    if (is_broadcast(s, &results[0]))
+        set_mags(s, &results[0]);
     tn_dtype d = oi_elementwise_dtype(row, s);
     if (oi_is_integral(d))
         results[0] = oi_array_cast(&results[0], d);
@@ -154,8 +196,10 @@ static char *operands_of(const tn_op *op)
     for (int k = 0; names && k < n_args; k++) {
         const tn_field *a = &f[n_results + k];
         bool number = a->kind == TN_FIELD_SCALAR && !(a->flags & TN_FIELD_OPTIONAL);
-        bool tensor = a->kind == TN_FIELD_TENSOR && !(a->flags & (TN_FIELD_OPTIONAL | TN_FIELD_WRITTEN));
-        if ((!number && !tensor && !(a->flags & TN_FIELD_DEFAULTED)) || strlen(names) + strlen(a->name) > 250) {
+        bool tensor = a->kind == TN_FIELD_TENSOR &&
+                      !(a->flags & (TN_FIELD_OPTIONAL | TN_FIELD_WRITTEN));
+        if ((!number && !tensor && !(a->flags & TN_FIELD_DEFAULTED)) ||
+            strlen(names) + strlen(a->name) > 250) {
             free(names);
             return NULL;
         }
@@ -197,7 +241,8 @@ static bool from_yaml(oi_row *row, const tn_op *op, const char *yaml)
     row->data = p.root;
     row->element = expression;
     row->reference = oi_elementwise_reference;
-    row->flags |= (p.kind & TN_POINTWISE_FLOAT ? OI_TO_FLOAT : 0) | (p.kind & TN_POINTWISE_BOOL ? OI_TO_BOOL : 0);
+    row->flags |= (p.kind & TN_POINTWISE_FLOAT ? OI_TO_FLOAT : 0) |
+                  (p.kind & TN_POINTWISE_BOOL ? OI_TO_BOOL : 0);
     row->dtypes = inputs_of(p.dtypes, p.kind & TN_POINTWISE_FLOAT);
     return true;
 }
@@ -208,7 +253,10 @@ const oi_row *oi_generic_row(const tn_op *op, const char *yaml)
     oi_row *row = operands ? calloc(1, sizeof *row) : NULL;
     if (!row)
         return NULL;
-    *row = (oi_row){.op = tn_op_name(op), .flags = OI_GENERIC, .tolerance = "composed", .operands = operands,
+    *row = (oi_row){.op = tn_op_name(op),
+                    .flags = OI_GENERIC,
+                    .tolerance = "composed",
+                    .operands = operands,
                     .samples = oi_elementwise_samples};
     if (yaml && from_yaml(row, op, yaml))
         return row;

@@ -60,7 +60,8 @@ static void add_window(oi_buffer *b, unsigned char *at, size_t n)
         at[i] = sentinel(i);
 }
 
-static bool map_windows(oi_buffer *b, const oi_tensor *t, const int64_t *strides, size_t lead, char *why)
+static bool map_windows(oi_buffer *b, const oi_tensor *t, const int64_t *strides, size_t lead,
+                        char *why)
 {
     size_t size = (size_t)oi_size_of(t->a.dtype);
     if (t->layout != OI_HUGE) {
@@ -69,10 +70,12 @@ static bool map_windows(oi_buffer *b, const oi_tensor *t, const int64_t *strides
         add_window(b, b->memory, n);
         return true;
     }
-    size_t row = lead + (size_t)span(&t->a, strides, 1) * size + GUARD, step = (size_t)strides[0] * size;
+    size_t row = lead + (size_t)span(&t->a, strides, 1) * size + GUARD,
+           step = (size_t)strides[0] * size;
     int64_t rows = t->a.sizes[0] < 4 ? t->a.sizes[0] : 4;
     b->mapped = step * (size_t)(rows - 1) + row;
-    b->memory = mmap(NULL, b->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    b->memory = mmap(NULL, b->mapped, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (b->memory == MAP_FAILED) {
         b->mapped = 0;
         snprintf(why, OI_TEXT, "no address space for a stride of %zu bytes", step);
@@ -124,18 +127,22 @@ static bool copy_between(tn_tensor *to, tn_tensor *from, char *why)
 }
 
 /* On another device the whole window is one 1-dim tensor, and the operand a view of it. */
-static bool make_there(oi_buffer *b, const oi_tensor *t, const int64_t *strides, size_t lead, tn_device device, char *why)
+static bool make_there(oi_buffer *b, const oi_tensor *t, const int64_t *strides, size_t lead,
+                       tn_device device, char *why)
 {
-    int64_t size = oi_size_of(t->a.dtype), n = (int64_t)lead / size + span(&t->a, strides, 0) + GUARD / size;
+    int64_t size = oi_size_of(t->a.dtype),
+            n = (int64_t)lead / size + span(&t->a, strides, 0) + GUARD / size;
     if (tn_tensor_new(1, &n, t->a.dtype, device, &b->base) != TN_OK)
         return failed(why);
     if (device.type != TN_META) {
-        if (tn_tensor_from_memory(b->memory, t->a.dtype, 1, &n, NULL, NULL, NULL, &b->host) != TN_OK)
+        if (tn_tensor_from_memory(b->memory, t->a.dtype, 1, &n, NULL, NULL, NULL, &b->host) !=
+            TN_OK)
             return failed(why);
         if (!copy_between(b->base, b->host, why))
             return false;
     }
-    if (tn_tensor_view(b->base, t->a.ndim, t->a.sizes, strides, (int64_t)lead / size, &b->tensor) != TN_OK)
+    if (tn_tensor_view(b->base, t->a.ndim, t->a.sizes, strides, (int64_t)lead / size, &b->tensor) !=
+        TN_OK)
         return failed(why);
     return true;
 }
@@ -145,7 +152,8 @@ bool oi_buffer_make(oi_buffer *b, const oi_tensor *given, tn_device device, char
     oi_tensor t = *given;
     int64_t strides[OI_DIMS];
     memset(b, 0, sizeof *b);
-    if (t.layout == OI_HUGE && (t.a.ndim == 0 || t.a.sizes[0] < 2 || (device.type != TN_CPU && device.type != TN_META)))
+    if (t.layout == OI_HUGE &&
+        (t.a.ndim == 0 || t.a.sizes[0] < 2 || (device.type != TN_CPU && device.type != TN_META)))
         t.layout = OI_GAPPED;
     set_strides(&t, strides);
     size_t lead = GUARD + (t.layout == OI_SHIFTED ? (size_t)oi_size_of(t.a.dtype) : 0);
@@ -156,8 +164,8 @@ bool oi_buffer_make(oi_buffer *b, const oi_tensor *given, tn_device device, char
     store_elements(b, &t, strides, lead);
     if (device.type != TN_CPU)
         return make_there(b, &t, strides, lead, device, why);
-    if (tn_tensor_from_memory((char *)b->memory + lead, t.a.dtype, t.a.ndim, t.a.sizes, strides, NULL, NULL, &b->tensor) !=
-        TN_OK)
+    if (tn_tensor_from_memory((char *)b->memory + lead, t.a.dtype, t.a.ndim, t.a.sizes, strides,
+                              NULL, NULL, &b->tensor) != TN_OK)
         return failed(why);
     return true;
 }
@@ -173,8 +181,10 @@ bool oi_buffer_intact(const oi_buffer *b, bool elements, char *why)
                 continue;
             bool before = i < GUARD, behind = i >= w->n - GUARD;
             snprintf(why, OI_TEXT, "wrote %s: byte %lld was 0x%02x, is 0x%02x",
-                     before ? "before its memory" : behind ? "behind its memory" :
-                     w->mask[i] ? "an element of an input" : "between the elements",
+                     before       ? "before its memory"
+                     : behind     ? "behind its memory"
+                     : w->mask[i] ? "an element of an input"
+                                  : "between the elements",
                      (long long)i - GUARD, w->image[i], w->at[i]);
             return false;
         }

@@ -13,10 +13,14 @@ static const struct {
     int least;      /* exponent of a float's smallest subnormal */
     oi_real max;
 } kinds[TN_DTYPE_COUNT] = {
-    [TN_BOOL] = {"bool", "bool", 1, 1, 0, 0},          [TN_U8] = {"uint8", "u8", 1, 8, 0, 0},
-    [TN_I8] = {"int8", "i8", 1, 8, 0, 0},              [TN_I16] = {"int16", "i16", 2, 16, 0, 0},
-    [TN_I32] = {"int32", "i32", 4, 32, 0, 0},          [TN_I64] = {"int64", "i64", 8, 64, 0, 0},
-    [TN_F16] = {"float16", "f16", 2, 11, -24, 65504},  [TN_BF16] = {"bfloat16", "bf16", 2, 8, -133, 0x1.fep127L},
+    [TN_BOOL] = {"bool", "bool", 1, 1, 0, 0},
+    [TN_U8] = {"uint8", "u8", 1, 8, 0, 0},
+    [TN_I8] = {"int8", "i8", 1, 8, 0, 0},
+    [TN_I16] = {"int16", "i16", 2, 16, 0, 0},
+    [TN_I32] = {"int32", "i32", 4, 32, 0, 0},
+    [TN_I64] = {"int64", "i64", 8, 64, 0, 0},
+    [TN_F16] = {"float16", "f16", 2, 11, -24, 65504},
+    [TN_BF16] = {"bfloat16", "bf16", 2, 8, -133, 0x1.fep127L},
     [TN_F32] = {"float32", "f32", 4, 24, -149, 0x1.fffffep127L},
     [TN_F64] = {"float64", "f64", 8, 53, -1074, 0x1.fffffffffffffp1023L},
     [TN_C64] = {"complex64", "c64", 8, 24, -149, 0x1.fffffep127L},
@@ -128,9 +132,12 @@ oi_real oi_ulp(oi_real magnitude, tn_dtype d)
 static int64_t wrap(int64_t i, tn_dtype d)
 {
     switch (d) {
-    case TN_BOOL: return i != 0;
-    case TN_U8: return (int64_t)((uint64_t)i & 0xff);
-    case TN_I64: return i;
+    case TN_BOOL:
+        return i != 0;
+    case TN_U8:
+        return (int64_t)((uint64_t)i & 0xff);
+    case TN_I64:
+        return i;
     default: {
         int shift = 64 - kinds[d].bits;
         return (int64_t)((uint64_t)i << shift) >> shift;
@@ -159,8 +166,10 @@ oi_num oi_cast(oi_num v, tn_dtype from, tn_dtype to)
 
 tn_dtype oi_scalar_dtype(const tn_scalar *s)
 {
-    return s->kind == TN_SCALAR_FLOAT ? TN_F32 : s->kind == TN_SCALAR_INT ? TN_I64 :
-           s->kind == TN_SCALAR_BOOL ? TN_BOOL : TN_C64;
+    return s->kind == TN_SCALAR_FLOAT  ? TN_F32
+           : s->kind == TN_SCALAR_INT  ? TN_I64
+           : s->kind == TN_SCALAR_BOOL ? TN_BOOL
+                                       : TN_C64;
 }
 
 oi_num oi_from_scalar(const tn_scalar *s, tn_dtype d)
@@ -218,10 +227,18 @@ static oi_real load_real(const void *from, tn_dtype d)
     float f;
     double g;
     switch (d) {
-    case TN_F16: memcpy(&half, from, 2); return load_f16(half);
-    case TN_BF16: memcpy(&half, from, 2); return load_bf16(half);
-    case TN_F32: memcpy(&f, from, 4); return f;
-    default: memcpy(&g, from, 8); return g;
+    case TN_F16:
+        memcpy(&half, from, 2);
+        return load_f16(half);
+    case TN_BF16:
+        memcpy(&half, from, 2);
+        return load_bf16(half);
+    case TN_F32:
+        memcpy(&f, from, 4);
+        return f;
+    default:
+        memcpy(&g, from, 8);
+        return g;
     }
 }
 
@@ -230,14 +247,19 @@ static void store_real(void *to, tn_dtype d, oi_real x)
     uint16_t half = d == TN_F16 ? store_f16(x) : d == TN_BF16 ? store_bf16(x) : 0;
     float f = (float)oi_round(x, TN_F32);
     double g = (double)x;
-    memcpy(to, d == TN_F32 ? (void *)&f : d == TN_F64 ? (void *)&g : (void *)&half, (size_t)oi_size_of(d));
+    memcpy(to,
+           d == TN_F32   ? (void *)&f
+           : d == TN_F64 ? (void *)&g
+                         : (void *)&half,
+           (size_t)oi_size_of(d));
 }
 
 oi_num oi_load(const void *from, tn_dtype d)
 {
     if (oi_is_complex(d)) {
         tn_dtype part = oi_real_of(d);
-        return oi_complex(load_real(from, part), load_real((const char *)from + oi_size_of(part), part));
+        return oi_complex(load_real(from, part),
+                          load_real((const char *)from + oi_size_of(part), part));
     }
     if (!oi_is_integral(d))
         return oi_float(load_real(from, d));

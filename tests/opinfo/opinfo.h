@@ -80,8 +80,9 @@ typedef struct oi_array {
     int ndim;
     int64_t sizes[OI_DIMS];
     int64_t numel;
-    oi_num *v;    /* row-major */
-    oi_real *mag; /* how large the terms were that made v[i], where that exceeds |v[i]|; NULL: as large as it */
+    oi_num *v; /* row-major */
+    oi_real *
+        mag; /* how large the terms were that made v[i], where that exceeds |v[i]|; NULL: as large as it */
 } oi_array;
 void *oi_alloc(size_t bytes); /* zeroed, from the pool */
 void *oi_pool_mark(void);
@@ -140,10 +141,10 @@ typedef struct oi_sample {
     const char *what; /* "transposed", for messages */
     oi_arg args[OI_ARGS];
     int n_args;
-    bool error;       /* the call must fail */
-    bool by_value;    /* of an error: it lies in the elements, so meta cannot see it */
-    bool large;       /* for repeat and threads alone: the reference is not asked */
-    bool may_copy;    /* a view that is allowed to be a copy here, and the reverse */
+    bool error;    /* the call must fail */
+    bool by_value; /* of an error: it lies in the elements, so meta cannot see it */
+    bool large;    /* for repeat and threads alone: the reference is not asked */
+    bool may_copy; /* a view that is allowed to be a copy here, and the reverse */
 } oi_sample;
 
 typedef struct oi_samples {
@@ -160,38 +161,42 @@ void oi_arg_int(oi_sample *s, const char *name, tn_field_kind kind, int64_t v);
 void oi_arg_ints(oi_sample *s, const char *name, int n, const int64_t *v);
 void oi_arg_scalar(oi_sample *s, const char *name, tn_scalar v);
 void oi_arg_text(oi_sample *s, const char *name, const char *text);
-const oi_arg *oi_find(const oi_sample *s, const char *name); /* NULL: left at its default */
+const oi_arg *oi_find(const oi_sample *s, const char *name);    /* NULL: left at its default */
 const oi_array *oi_input(const oi_sample *s, const char *name); /* NULL: none */
 int64_t oi_get_int(const oi_sample *s, const char *name, int64_t or_else);
 /* Values within the row's domain. */
 oi_array oi_values(const oi_row *row, oi_rng *r, tn_dtype d, int ndim, const int64_t *sizes);
 oi_array oi_values_in(oi_rng *r, tn_dtype d, int ndim, const int64_t *sizes, double lo, double hi);
-#define OI_SIZES(...) \
-    (int)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]){__VA_ARGS__}
+#define OI_SIZES(...)                                                                              \
+    (int)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[])             \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
 
 /* ---- rows ------------------------------------------------------------------------------------------ */
 enum {
-    OI_TO_FLOAT = 1,   /* integers are computed in float32 */
-    OI_TO_BOOL = 2,    /* the result is bool */
-    OI_SHARES = 4,     /* shares its input's storage although the schema does not say so (as in ATen) */
-    OI_VIEW = 8,       /* moves no data; in-place changes the geometry */
-    OI_META_ONLY = 16, /* values are not defined: empty & co. */
-    OI_GENERIC = 32,   /* made from a plugin's schema, not written by hand */
+    OI_TO_FLOAT = 1, /* integers are computed in float32 */
+    OI_TO_BOOL = 2,  /* the result is bool */
+    OI_SHARES = 4, /* shares its input's storage although the schema does not say so (as in ATen) */
+    OI_VIEW = 8,   /* moves no data; in-place changes the geometry */
+    OI_META_ONLY = 16,       /* values are not defined: empty & co. */
+    OI_GENERIC = 32,         /* made from a plugin's schema, not written by hand */
     OI_SELF_CONSISTENT = 64, /* no reference but the same operator in float64 */
     OI_NO_SPECIAL_INT = 128, /* integers keep to the domain: no special values */
-    OI_REAL_RESULT = 512, /* real for a complex self, which in-place therefore refuses */
-    OI_NO_ZERO = 256,     /* the second integer operand is never zero */
+    OI_REAL_RESULT = 512,    /* real for a complex self, which in-place therefore refuses */
+    OI_NO_ZERO = 256,        /* the second integer operand is never zero */
 };
 
 typedef oi_real (*oi_real_fn)(oi_real);
 typedef _Complex long double (*oi_complex_fn)(_Complex long double);
 /* One element: in[k] are the operands cast to `dtype`, the computation's; numbers too, after the tensors. `mag` may be
  * raised. */
-typedef oi_num (*oi_element_fn)(const oi_row *row, const oi_sample *s, tn_dtype dtype, const oi_num *in, oi_real *mag);
+typedef oi_num (*oi_element_fn)(const oi_row *row, const oi_sample *s, tn_dtype dtype,
+                                const oi_num *in, oi_real *mag);
 
 struct oi_row {
-    const char *op;    /* "add.Tensor"; of the functional form where there is one */
-    tn_dtypes dtypes;  /* of the inputs for which the operator is defined */
+    const char *op;   /* "add.Tensor"; of the functional form where there is one */
+    tn_dtypes dtypes; /* of the inputs for which the operator is defined */
     unsigned flags;
     const char *tolerance; /* a family of tolerances.c */
     /* The result's dtype may differ from the rule of flags: NULL where it does not. */
@@ -202,16 +207,16 @@ struct oi_row {
     const char *operands; /* elementwise rows: argument names in order, "self other alpha" */
     oi_real_fn real;
     oi_complex_fn cplx;
-    double lo, hi;        /* the domain of values; 0, 0: the usual */
-    int64_t kind;         /* the family's own */
-    const void *data;     /* the family's own */
+    double lo, hi;    /* the domain of values; 0, 0: the usual */
+    int64_t kind;     /* the family's own */
+    const void *data; /* the family's own */
 };
 typedef struct oi_rows {
     const oi_row *list;
     size_t n;
 } oi_rows;
-extern const oi_rows oi_rows_unary, oi_rows_binary, oi_rows_ternary, oi_rows_reduce, oi_rows_view, oi_rows_create,
-    oi_rows_copy, oi_rows_matrix, oi_rows_index, oi_rows_join;
+extern const oi_rows oi_rows_unary, oi_rows_binary, oi_rows_ternary, oi_rows_reduce, oi_rows_view,
+    oi_rows_create, oi_rows_copy, oi_rows_matrix, oi_rows_index, oi_rows_join;
 /* Every row of every family. */
 const oi_row *oi_row_at(size_t i);
 const oi_row *oi_row_find(const char *op); /* "aten::add.Tensor" or "add.Tensor" */
@@ -235,8 +240,9 @@ typedef struct oi_buffer {
     oi_window windows[4];
     int n_windows;
     void *memory;
-    size_t mapped;  /* bytes, when mmap was used */
-    tn_tensor *base, *host; /* other devices than the host: what the tensor is a view of, and its twin here */
+    size_t mapped; /* bytes, when mmap was used */
+    tn_tensor *base,
+        *host; /* other devices than the host: what the tensor is a view of, and its twin here */
     uint64_t digest;
 } oi_buffer;
 /* A tensor with these elements; every byte around and between them is a sentinel. */
@@ -260,7 +266,8 @@ typedef struct oi_call {
     int n_results;
 } oi_call;
 /* Fills a frame from the sample by argument name. out: given to the out arguments in order, or NULL. */
-bool oi_call_make(oi_call *c, const tn_op *op, const oi_sample *s, tn_device device, const oi_tensor *out, char *why);
+bool oi_call_make(oi_call *c, const tn_op *op, const oi_sample *s, tn_device device,
+                  const oi_tensor *out, char *why);
 void oi_call_run(oi_call *c);
 void oi_call_free(oi_call *c);
 /* Inputs as they were, and guards whole. */
@@ -274,7 +281,8 @@ bool oi_is_unsupported(tn_status s);
 /* ---- comparison (compare.c) ------------------------------------------------------------------------ */
 typedef struct oi_error {
     bool bad;
-    double ulp, absolute, normalised, limit; /* of the worst element; ulp: of the reference itself */
+    double ulp, absolute, normalised,
+        limit; /* of the worst element; ulp: of the reference itself */
     int64_t at;
     char text[OI_TEXT];
     bool mistrusted;

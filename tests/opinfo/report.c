@@ -38,7 +38,8 @@ int oi_exit_status(const oi_totals *t, const oi_run *run)
 
 const char *oi_case_id(const oi_record *r, char *buf, size_t n)
 {
-    snprintf(buf, n, "%s/%s/%s/%s", r->c.row->op, r->c.target->name, oi_dtype_name(r->c.dtype), oi_column_name(r->r.column));
+    snprintf(buf, n, "%s/%s/%s/%s", r->c.row->op, r->c.target->name, oi_dtype_name(r->c.dtype),
+             oi_column_name(r->r.column));
     return buf;
 }
 
@@ -58,8 +59,9 @@ const char *oi_repro(const oi_run *run, const oi_record *r, char *buf, size_t n)
 /* The worst state of the cases of one operator, device and dtype. */
 static char cell(const oi_run *run, const oi_row *row, const oi_target *target, tn_dtype d)
 {
-    static const int rank[OI_STATES] = {[OI_PASS] = 1,   [OI_NOT_RUN] = 2,    [OI_UNSUPPORTED] = 3, [OI_UNDECLARED] = 4, [OI_ERROR] = 5,
-                                        [OI_FAIL] = 6, [OI_MISTRUSTED] = 7, [OI_TIMEOUT] = 8,     [OI_CRASH] = 9};
+    static const int rank[OI_STATES] = {[OI_PASS] = 1,       [OI_NOT_RUN] = 2, [OI_UNSUPPORTED] = 3,
+                                        [OI_UNDECLARED] = 4, [OI_ERROR] = 5,   [OI_FAIL] = 6,
+                                        [OI_MISTRUSTED] = 7, [OI_TIMEOUT] = 8, [OI_CRASH] = 9};
     int worst = -1;
     bool expected = false;
     for (size_t k = 0; k < run->n; k++) {
@@ -86,10 +88,12 @@ static void put_matrix(const oi_run *run, FILE *to)
             fprintf(to, "%-28s %-6s", run->rows[k]->op, run->targets[t].name);
             for (tn_dtype d = 0; d < TN_DTYPE_COUNT; d++)
                 if (run->dtypes & TN_DTYPE_BIT(d))
-                    fprintf(to, " %*c", (int)strlen(oi_dtype_name(d)), cell(run, run->rows[k], &run->targets[t], d));
+                    fprintf(to, " %*c", (int)strlen(oi_dtype_name(d)),
+                            cell(run, run->rows[k], &run->targets[t], d));
             fputc('\n', to);
         }
-    fputs("P pass  F fail  C crash  T timeout  E error  M mistrusted  D undeclared  u unsupported  n not run  "
+    fputs("P pass  F fail  C crash  T timeout  E error  M mistrusted  D undeclared  u unsupported  "
+          "n not run  "
           ". not defined for the dtype\n",
           to);
 }
@@ -101,10 +105,11 @@ static void put_failures(const oi_run *run, FILE *to)
         const oi_record *r = &run->records[k];
         if (!oi_is_red(r))
             continue;
-        fprintf(to, "\n%s %s: %s\n", oi_state_name(r->r.state), oi_case_id(r, id, sizeof id), r->r.message);
+        fprintf(to, "\n%s %s: %s\n", oi_state_name(r->r.state), oi_case_id(r, id, sizeof id),
+                r->r.message);
         if (r->r.state == OI_FAIL || r->r.state == OI_MISTRUSTED)
-            fprintf(to, "    %.4g ulp, absolute %.4g, normalised %.4g, limit %g\n", r->r.ulp, r->r.absolute, r->r.normalised,
-                    r->r.limit);
+            fprintf(to, "    %.4g ulp, absolute %.4g, normalised %.4g, limit %g\n", r->r.ulp,
+                    r->r.absolute, r->r.normalised, r->r.limit);
         fprintf(to, "    %s\n", oi_repro(run, r, repro, sizeof repro));
     }
 }
@@ -138,7 +143,8 @@ static void put_tolerances(const oi_run *run, FILE *to)
     for (int f = 0; f < n; f++) {
         fprintf(to, "\n%-12s", families[f].family);
         for (tn_dtype d = TN_F16; d < TN_DTYPE_COUNT; d++)
-            fprintf(to, "  %6.3f / %-4g", families[f].observed[d], oi_tolerance(families[f].family, d));
+            fprintf(to, "  %6.3f / %-4g", families[f].observed[d],
+                    oi_tolerance(families[f].family, d));
     }
     if (n)
         fputc('\n', to);
@@ -154,9 +160,12 @@ void oi_report_text(const oi_run *run, FILE *to)
         fprintf(to, "%sNOT-RUN %s: it has no OpInfo row\n", k ? "" : "\n", run->uncovered[k]);
     for (size_t k = 0; k < run->n_rows; k++)
         if (run->rows[k]->flags & OI_SELF_CONSISTENT)
-            fprintf(to, "\nnote: %s has no reference: its values were compared with itself in float64; give --schema FILE", run->rows[k]->op);
-    fprintf(to, "\n%zu operators, %zu cases in %.1f s, seed %llu:", t.operators, run->n, run->seconds,
-            (unsigned long long)run->seed);
+            fprintf(to,
+                    "\nnote: %s has no reference: its values were compared with itself in float64; "
+                    "give --schema FILE",
+                    run->rows[k]->op);
+    fprintf(to, "\n%zu operators, %zu cases in %.1f s, seed %llu:", t.operators, run->n,
+            run->seconds, (unsigned long long)run->seed);
     for (int s = 0; s < OI_STATES; s++)
         if (t.by_state[s])
             fprintf(to, " %zu %s", t.by_state[s], oi_state_name(s));
@@ -196,8 +205,9 @@ static void put_row(const oi_run *run, const oi_record *r)
 
 static void key_of(oi_state s, char *buf, size_t n)
 {
-    static const char *const keys[OI_STATES] = {"passed",      "failed",     "crashed",    "timeout", "errors",
-                                                "unsupported", "undeclared", "mistrusted", "not_run"};
+    static const char *const keys[OI_STATES] = {"passed",     "failed",     "crashed",
+                                                "timeout",    "errors",     "unsupported",
+                                                "undeclared", "mistrusted", "not_run"};
     snprintf(buf, n, "%s", keys[s]);
 }
 
@@ -207,8 +217,8 @@ void oi_report_json(const oi_run *run)
     for (size_t k = 0; k < run->n; k++)
         put_row(run, &run->records[k]);
     for (size_t k = 0; k < run->n_uncovered; k++)
-        tool_json_row(json_pack("{s:s, s:s, s:s, s:s}", "kind", "case", "op", run->uncovered[k], "state", "NOT-RUN", "message",
-                                "it has no OpInfo row"));
+        tool_json_row(json_pack("{s:s, s:s, s:s, s:s}", "kind", "case", "op", run->uncovered[k],
+                                "state", "NOT-RUN", "message", "it has no OpInfo row"));
     json_t *sum = json_object();
     json_object_set_new(sum, "kind", json_string("summary"));
     for (int s = 0; s < OI_STATES; s++) {

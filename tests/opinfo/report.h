@@ -6,7 +6,7 @@
 
 typedef struct oi_totals {
     size_t by_state[OI_STATES];
-    size_t expected;   /* of the unsupported: the operator is not defined for the dtype */
+    size_t expected; /* of the unsupported: the operator is not defined for the dtype */
     size_t operators;
 } oi_totals;
 oi_totals oi_count(const oi_run *run);

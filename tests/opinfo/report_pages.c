@@ -15,19 +15,23 @@ void oi_report_junit(const oi_run *run, FILE *to)
     size_t bad = 0;
     for (size_t k = 0; k < run->n; k++)
         bad += oi_is_red(&run->records[k]);
-    fprintf(to, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"opinfo\" tests=\"%zu\" failures=\"%zu\" "
-                "skipped=\"%zu\" time=\"%.3f\">\n",
+    fprintf(to,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"opinfo\" tests=\"%zu\" "
+            "failures=\"%zu\" "
+            "skipped=\"%zu\" time=\"%.3f\">\n",
             run->n, bad, t.expected, run->seconds);
     for (size_t k = 0; k < run->n; k++) {
         const oi_record *r = &run->records[k];
         fputs("  <testcase classname=\"opinfo.", to);
         tool_put_xml(to, r->c.row->op);
-        fprintf(to, "\" name=\"%s/%s/%s\"", r->c.target->name, oi_dtype_name(r->c.dtype), oi_column_name(r->r.column));
+        fprintf(to, "\" name=\"%s/%s/%s\"", r->c.target->name, oi_dtype_name(r->c.dtype),
+                oi_column_name(r->r.column));
         if (r->r.state == OI_PASS) {
             fputs("/>\n", to);
             continue;
         }
-        fprintf(to, ">\n    <%s message=\"%s: ", oi_is_red(r) ? "failure" : "skipped", oi_state_name(r->r.state));
+        fprintf(to, ">\n    <%s message=\"%s: ", oi_is_red(r) ? "failure" : "skipped",
+                oi_state_name(r->r.state));
         tool_put_xml(to, r->r.message);
         fputs("\">", to);
         tool_put_xml(to, oi_repro(run, r, repro, sizeof repro));
@@ -39,20 +43,27 @@ void oi_report_junit(const oi_run *run, FILE *to)
 static const char *colour(oi_state s, bool expected)
 {
     switch (s) {
-    case OI_PASS: return "#bfe8bf";
-    case OI_UNSUPPORTED: return expected ? "#eeeeee" : "#ffe9a8";
-    case OI_NOT_RUN: return "#ffffff";
-    case OI_UNDECLARED: return "#ffd28a";
-    default: return "#f4a6a6";
+    case OI_PASS:
+        return "#bfe8bf";
+    case OI_UNSUPPORTED:
+        return expected ? "#eeeeee" : "#ffe9a8";
+    case OI_NOT_RUN:
+        return "#ffffff";
+    case OI_UNDECLARED:
+        return "#ffd28a";
+    default:
+        return "#f4a6a6";
     }
 }
 
-static const oi_record *worst_of(const oi_run *run, const oi_row *row, const oi_target *t, tn_dtype d)
+static const oi_record *worst_of(const oi_run *run, const oi_row *row, const oi_target *t,
+                                 tn_dtype d)
 {
     const oi_record *worst = NULL;
     for (size_t k = 0; k < run->n; k++) {
         const oi_record *r = &run->records[k];
-        if (r->c.row == row && r->c.target == t && r->c.dtype == d && (!worst || (r->r.state != OI_PASS && worst->r.state == OI_PASS)))
+        if (r->c.row == row && r->c.target == t && r->c.dtype == d &&
+            (!worst || (r->r.state != OI_PASS && worst->r.state == OI_PASS)))
             worst = r;
     }
     return worst;
@@ -66,7 +77,8 @@ static void put_cell(const oi_record *r, FILE *to)
     }
     fprintf(to, "<td style=\"background:%s\" title=\"", colour(r->r.state, r->r.expected));
     tool_put_xml(to, r->r.message);
-    fprintf(to, "\">%s</td>", r->r.state == OI_UNSUPPORTED && r->r.expected ? "-" : oi_state_name(r->r.state));
+    fprintf(to, "\">%s</td>",
+            r->r.state == OI_UNSUPPORTED && r->r.expected ? "-" : oi_state_name(r->r.state));
 }
 
 void oi_report_html(const oi_run *run, FILE *to)
@@ -75,12 +87,19 @@ void oi_report_html(const oi_run *run, FILE *to)
     time_t now = time(NULL);
     const char *commit = getenv("TENON_COMMIT") ? getenv("TENON_COMMIT") : getenv("GITHUB_SHA");
     strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", gmtime(&now));
-    fprintf(to, "<!doctype html><meta charset=\"utf-8\"><title>Tenon: support matrix</title>\n<style>table{border-collapse:"
-                "collapse;font:12px monospace}td,th{border:1px solid #ccc;padding:2px 5px}</style>\n<h1>Support matrix</h1>"
-                "<p>%s, commit ", date);
+    fprintf(to,
+            "<!doctype html><meta charset=\"utf-8\"><title>Tenon: support "
+            "matrix</title>\n<style>table{border-collapse:"
+            "collapse;font:12px monospace}td,th{border:1px solid #ccc;padding:2px "
+            "5px}</style>\n<h1>Support matrix</h1>"
+            "<p>%s, commit ",
+            date);
     tool_put_xml(to, commit ? commit : "unknown");
-    fprintf(to, ", seed %llu. Point at a cell for its reason; - means that the operator is not defined for the dtype.</p>\n"
-                "<table><tr><th>operator<th>device", (unsigned long long)run->seed);
+    fprintf(to,
+            ", seed %llu. Point at a cell for its reason; - means that the operator is not defined "
+            "for the dtype.</p>\n"
+            "<table><tr><th>operator<th>device",
+            (unsigned long long)run->seed);
     for (tn_dtype d = 0; d < TN_DTYPE_COUNT; d++)
         if (run->dtypes & TN_DTYPE_BIT(d))
             fprintf(to, "<th>%s", oi_dtype_name(d));

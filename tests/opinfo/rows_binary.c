@@ -9,8 +9,37 @@
 typedef _Complex long double complex_t;
 
 enum {
-    ADD, SUB, RSUB, MUL, DIV, MAXIMUM, MINIMUM, FMAX, FMIN, FLOOR_DIVIDE, REMAINDER, FMOD, POW, ATAN2, HYPOT, COPYSIGN,
-    NEXTAFTER, EQ, NE, LT, LE, GT, GE, LAND, LOR, LXOR, AND, OR, XOR, SHL, SHR,
+    ADD,
+    SUB,
+    RSUB,
+    MUL,
+    DIV,
+    MAXIMUM,
+    MINIMUM,
+    FMAX,
+    FMIN,
+    FLOOR_DIVIDE,
+    REMAINDER,
+    FMOD,
+    POW,
+    ATAN2,
+    HYPOT,
+    COPYSIGN,
+    NEXTAFTER,
+    EQ,
+    NE,
+    LT,
+    LE,
+    GT,
+    GE,
+    LAND,
+    LOR,
+    LXOR,
+    AND,
+    OR,
+    XOR,
+    SHL,
+    SHR,
 };
 
 /* ---- integers -------------------------------------------------------------------------------------- */
@@ -43,20 +72,36 @@ static int64_t on_integers(int64_t kind, tn_dtype d, int64_t a, int64_t b, int64
 {
     uint64_t x = (uint64_t)a, y = (uint64_t)b, k = (uint64_t)alpha;
     switch (kind) {
-    case ADD: return d == TN_BOOL ? a || (b && alpha) : (int64_t)(x + k * y);
-    case SUB: return (int64_t)(x - k * y);
-    case RSUB: return (int64_t)(y - k * x);
-    case MUL: return (int64_t)(x * y);
-    case MAXIMUM: case FMAX: return a > b ? a : b;
-    case MINIMUM: case FMIN: return a < b ? a : b;
-    case FLOOR_DIVIDE: return floor_quotient(a, b);
-    case REMAINDER: return (int64_t)(x - (uint64_t)floor_quotient(a, b) * y);
-    case FMOD: return b == -1 ? 0 : a % b;
-    case POW: return (int64_t)integer_power(x, b);
-    case AND: return a & b;
-    case OR: return a | b;
-    case XOR: return a ^ b;
-    default: return shifted(a, b, d, kind == SHL);
+    case ADD:
+        return d == TN_BOOL ? a || (b && alpha) : (int64_t)(x + k * y);
+    case SUB:
+        return (int64_t)(x - k * y);
+    case RSUB:
+        return (int64_t)(y - k * x);
+    case MUL:
+        return (int64_t)(x * y);
+    case MAXIMUM:
+    case FMAX:
+        return a > b ? a : b;
+    case MINIMUM:
+    case FMIN:
+        return a < b ? a : b;
+    case FLOOR_DIVIDE:
+        return floor_quotient(a, b);
+    case REMAINDER:
+        return (int64_t)(x - (uint64_t)floor_quotient(a, b) * y);
+    case FMOD:
+        return b == -1 ? 0 : a % b;
+    case POW:
+        return (int64_t)integer_power(x, b);
+    case AND:
+        return a & b;
+    case OR:
+        return a | b;
+    case XOR:
+        return a ^ b;
+    default:
+        return shifted(a, b, d, kind == SHL);
     }
 }
 
@@ -77,26 +122,41 @@ static oi_real remainder_real(oi_real a, oi_real b)
 
 static oi_real next(oi_real a, oi_real b, tn_dtype d)
 {
-    return d == TN_F64 ? (oi_real)nextafter((double)a, (double)b) : (oi_real)nextafterf((float)a, (float)b);
+    return d == TN_F64 ? (oi_real)nextafter((double)a, (double)b)
+                       : (oi_real)nextafterf((float)a, (float)b);
 }
 
 static oi_real on_reals(int64_t kind, tn_dtype d, oi_real a, oi_real b)
 {
     switch (kind) {
-    case MUL: return a * b;
-    case DIV: return a / b;
-    case MAXIMUM: return isnan(a) || isnan(b) ? NAN : a > b ? a : b;
-    case MINIMUM: return isnan(a) || isnan(b) ? NAN : a < b ? a : b;
-    case FMAX: return isnan(a) ? b : isnan(b) ? a : a > b ? a : b;
-    case FMIN: return isnan(a) ? b : isnan(b) ? a : a < b ? a : b;
-    case FLOOR_DIVIDE: return floor_real(a, b);
-    case REMAINDER: return remainder_real(a, b);
-    case FMOD: return fmodl(a, b);
-    case POW: return powl(a, b);
-    case ATAN2: return atan2l(a, b);
-    case HYPOT: return hypotl(a, b);
-    case COPYSIGN: return copysignl(a, b);
-    default: return next(a, b, d);
+    case MUL:
+        return a * b;
+    case DIV:
+        return a / b;
+    case MAXIMUM:
+        return isnan(a) || isnan(b) ? NAN : a > b ? a : b;
+    case MINIMUM:
+        return isnan(a) || isnan(b) ? NAN : a < b ? a : b;
+    case FMAX:
+        return isnan(a) ? b : isnan(b) ? a : a > b ? a : b;
+    case FMIN:
+        return isnan(a) ? b : isnan(b) ? a : a < b ? a : b;
+    case FLOOR_DIVIDE:
+        return floor_real(a, b);
+    case REMAINDER:
+        return remainder_real(a, b);
+    case FMOD:
+        return fmodl(a, b);
+    case POW:
+        return powl(a, b);
+    case ATAN2:
+        return atan2l(a, b);
+    case HYPOT:
+        return hypotl(a, b);
+    case COPYSIGN:
+        return copysignl(a, b);
+    default:
+        return next(a, b, d);
     }
 }
 
@@ -104,9 +164,15 @@ static oi_num on_complex(int64_t kind, oi_num a, oi_num b, oi_real *mag)
 {
     complex_t x = CMPLXL(a.re, a.im), y = CMPLXL(b.re, b.im), z;
     switch (kind) {
-    case MUL: z = x * y; break;
-    case DIV: z = x / y; break;
-    default: z = cpowl(x, y); break;
+    case MUL:
+        z = x * y;
+        break;
+    case DIV:
+        z = x / y;
+        break;
+    default:
+        z = cpowl(x, y);
+        break;
     }
     *mag = kind == MUL ? cabsl(x) * cabsl(y) : cabsl(z);
     if (kind == POW) /* how an error of y log x grows */
@@ -119,12 +185,14 @@ static oi_num on_complex(int64_t kind, oi_num a, oi_num b, oi_real *mag)
 /* a + alpha * b and its kin, real or complex; the terms' sizes say how much may cancel. */
 static oi_num linear(oi_num a, oi_num b, oi_num alpha, int sign, bool real, oi_real *mag)
 {
-    oi_num t = {alpha.re * b.re - (real ? 0 : alpha.im * b.im), real ? 0 : alpha.re * b.im + alpha.im * b.re, 0};
+    oi_num t = {alpha.re * b.re - (real ? 0 : alpha.im * b.im),
+                real ? 0 : alpha.re * b.im + alpha.im * b.re, 0};
     *mag = hypotl(a.re, a.im) + hypotl(alpha.re, alpha.im) * hypotl(b.re, b.im);
     return oi_complex(a.re + sign * t.re, a.im + sign * t.im);
 }
 
-static oi_num arithmetic(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in, oi_real *mag)
+static oi_num arithmetic(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in,
+                         oi_real *mag)
 {
     (void)s;
     bool has_alpha = row->kind <= RSUB;
@@ -139,7 +207,8 @@ static oi_num arithmetic(const oi_row *row, const oi_sample *s, tn_dtype d, cons
     return oi_float(on_reals(row->kind, d, in[0].re, in[1].re));
 }
 
-static oi_num comparison(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in, oi_real *mag)
+static oi_num comparison(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in,
+                         oi_real *mag)
 {
     (void)s, (void)mag;
     bool whole = oi_is_integral(d);
@@ -147,28 +216,40 @@ static oi_num comparison(const oi_row *row, const oi_sample *s, tn_dtype d, cons
     bool equal = whole ? in[0].i == in[1].i : a == b && in[0].im == in[1].im;
     bool less = whole ? in[0].i < in[1].i : a < b, more = whole ? in[0].i > in[1].i : a > b;
     switch (row->kind) {
-    case EQ: return oi_int(equal);
-    case NE: return oi_int(!equal);
-    case LT: return oi_int(less);
-    case LE: return oi_int(less || equal);
-    case GT: return oi_int(more);
-    case GE: return oi_int(more || equal);
-    case LAND: return oi_int(oi_truth(in[0]) && oi_truth(in[1]));
-    case LOR: return oi_int(oi_truth(in[0]) || oi_truth(in[1]));
-    default: return oi_int(oi_truth(in[0]) != oi_truth(in[1]));
+    case EQ:
+        return oi_int(equal);
+    case NE:
+        return oi_int(!equal);
+    case LT:
+        return oi_int(less);
+    case LE:
+        return oi_int(less || equal);
+    case GT:
+        return oi_int(more);
+    case GE:
+        return oi_int(more || equal);
+    case LAND:
+        return oi_int(oi_truth(in[0]) && oi_truth(in[1]));
+    case LOR:
+        return oi_int(oi_truth(in[0]) || oi_truth(in[1]));
+    default:
+        return oi_int(oi_truth(in[0]) != oi_truth(in[1]));
     }
 }
 
 /* ---- div with a rounding mode ---------------------------------------------------------------------- */
-static oi_num quotient(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in, oi_real *mag)
+static oi_num quotient(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in,
+                       oi_real *mag)
 {
     (void)row;
     const char *mode = oi_find(s, "rounding_mode")->text;
     if (!mode)
-        return oi_is_complex(d) ? on_complex(DIV, in[0], in[1], mag) : oi_float(in[0].re / in[1].re);
+        return oi_is_complex(d) ? on_complex(DIV, in[0], in[1], mag)
+                                : oi_float(in[0].re / in[1].re);
     if (oi_is_integral(d))
-        return oi_int(*mode == 'f' ? floor_quotient(in[0].i, in[1].i) :
-                      in[1].i == -1 ? (int64_t)(0 - (uint64_t)in[0].i) : in[0].i / in[1].i);
+        return oi_int(*mode == 'f'    ? floor_quotient(in[0].i, in[1].i)
+                      : in[1].i == -1 ? (int64_t)(0 - (uint64_t)in[0].i)
+                                      : in[0].i / in[1].i);
     return oi_float(*mode == 'f' ? floor_real(in[0].re, in[1].re) : truncl(in[0].re / in[1].re));
 }
 
@@ -229,25 +310,35 @@ static void power_samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64
         oi_arg *e = (oi_arg *)oi_find(&out->list[k], "exponent");
         if (e->kind == TN_FIELD_SCALAR && e->scalar.kind == TN_SCALAR_INT)
             e->scalar.v.i = e->scalar.v.i < 0 ? -e->scalar.v.i : e->scalar.v.i;
-        for (int64_t i = 0; e->kind == TN_FIELD_TENSOR && oi_is_integral(e->tensors->a.dtype) && i < e->tensors->a.numel; i++)
+        for (int64_t i = 0; e->kind == TN_FIELD_TENSOR && oi_is_integral(e->tensors->a.dtype) &&
+                            i < e->tensors->a.numel;
+             i++)
             if (e->tensors->a.v[i].i < 0)
                 e->tensors->a.v[i] = oi_int(-e->tensors->a.v[i].i);
     }
 }
 
-#define TENSOR(name, operands_, dtypes_, flags_, family, body, which)                                          \
-    {.op = name, .operands = operands_, .dtypes = dtypes_, .flags = flags_, .tolerance = family, .element = body, \
-     .kind = which, .lo = -6, .hi = 6, .samples = oi_elementwise_samples, .reference = oi_elementwise_reference}
-#define BOTH(name, dtypes_, flags_, family, body, which)                                                       \
-    TENSOR(name ".Tensor", "self other", dtypes_, flags_, family, body, which),                                \
-    TENSOR(name ".Scalar", "self other", dtypes_, flags_, family, body, which)
-#define DIVISION(name, dtypes_, body, reference_, which)                                                       \
-    {.op = name, .operands = "self other", .dtypes = dtypes_, .flags = OI_NO_ZERO, .tolerance = "arithmetic",    \
-     .element = body, .kind = which, .lo = -9, .hi = 9, .samples = division_samples, .reference = reference_}
-#define POWER(name, operands_)                                                                                 \
-    {.op = name, .operands = operands_, .dtypes = INT | FLOAT | COMPLEX, .flags = OI_NO_SPECIAL_INT, .tolerance = "hard", \
-     .element = arithmetic, .kind = POW, .lo = -3, .hi = 3, .samples = power_samples,                          \
-     .reference = oi_elementwise_reference}
+#define TENSOR(name, operands_, dtypes_, flags_, family, body, which)                              \
+    {                                                                                              \
+        .op = name, .operands = operands_, .dtypes = dtypes_, .flags = flags_,                     \
+        .tolerance = family, .element = body, .kind = which, .lo = -6, .hi = 6,                    \
+        .samples = oi_elementwise_samples, .reference = oi_elementwise_reference                   \
+    }
+#define BOTH(name, dtypes_, flags_, family, body, which)                                           \
+    TENSOR(name ".Tensor", "self other", dtypes_, flags_, family, body, which),                    \
+        TENSOR(name ".Scalar", "self other", dtypes_, flags_, family, body, which)
+#define DIVISION(name, dtypes_, body, reference_, which)                                           \
+    {                                                                                              \
+        .op = name, .operands = "self other", .dtypes = dtypes_, .flags = OI_NO_ZERO,              \
+        .tolerance = "arithmetic", .element = body, .kind = which, .lo = -9, .hi = 9,              \
+        .samples = division_samples, .reference = reference_                                       \
+    }
+#define POWER(name, operands_)                                                                     \
+    {                                                                                              \
+        .op = name, .operands = operands_, .dtypes = INT | FLOAT | COMPLEX,                        \
+        .flags = OI_NO_SPECIAL_INT, .tolerance = "hard", .element = arithmetic, .kind = POW,       \
+        .lo = -3, .hi = 3, .samples = power_samples, .reference = oi_elementwise_reference         \
+    }
 
 static const oi_row rows[] = {
     TENSOR("add.Tensor", "self other alpha", ALL, 0, "arithmetic", arithmetic, ADD),
@@ -278,7 +369,8 @@ static const oi_row rows[] = {
     TENSOR("atan2", "self other", REAL, OI_TO_FLOAT, "function", arithmetic, ATAN2),
     TENSOR("hypot", "self other", FLOAT, 0, "function", arithmetic, HYPOT),
     TENSOR("copysign.Tensor", "self other", REAL, OI_TO_FLOAT, "exact", arithmetic, COPYSIGN),
-    TENSOR("nextafter", "self other", TN_DTYPE_BIT(TN_F32) | TN_DTYPE_BIT(TN_F64), 0, "exact", arithmetic, NEXTAFTER),
+    TENSOR("nextafter", "self other", TN_DTYPE_BIT(TN_F32) | TN_DTYPE_BIT(TN_F64), 0, "exact",
+           arithmetic, NEXTAFTER),
     BOTH("eq", ALL, OI_TO_BOOL, "exact", comparison, EQ),
     BOTH("ne", ALL, OI_TO_BOOL, "exact", comparison, NE),
     BOTH("lt", REAL, OI_TO_BOOL, "exact", comparison, LT),

@@ -10,6 +10,15 @@
 #define COMPLEX TN_DTYPES_COMPLEX
 #define REAL (BOOL | INT | FLOAT)
 #define ALL TN_DTYPES_ALL
-#define ROWS(list) {list, sizeof list / sizeof *list}
+#define ROWS(list)                                                                                 \
+    {                                                                                              \
+        list, sizeof list / sizeof *list                                                           \
+    }
+
+/* view_samples.c, for the rows of rows_view.c */
+void oi_view_samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t seed);
+void oi_narrow_samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t seed);
+void oi_broadcast_samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t seed);
+void oi_view_dtype_samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t seed);
 
 #endif

@@ -21,7 +21,9 @@ static int reference(const oi_row *row, const oi_sample *s, oi_array *results)
         sizes[ndim++] = x->sizes[1];
     } else {
         for (; ndim < x->ndim; ndim++)
-            sizes[ndim] = row->kind == GATHER ? index->sizes[ndim] : ndim == dim ? index->numel : x->sizes[ndim];
+            sizes[ndim] = row->kind == GATHER ? index->sizes[ndim]
+                          : ndim == dim       ? index->numel
+                                              : x->sizes[ndim];
     }
     results[0] = oi_array_new(x->dtype, ndim, sizes);
     for (int64_t i = 0; i < results[0].numel; i++) {
@@ -86,7 +88,9 @@ static void samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t see
         oi_rng r = oi_rng_make(seed, row->op, d, s->number);
         tn_dtype index = row->kind != GATHER && s->number % 2 ? TN_I32 : TN_I64;
         oi_arg_tensor(s, names[0], oi_values(row, &r, d, w->ndim, w->sizes), w->layout);
-        oi_arg_tensor(s, names[1], oi_values_in(&r, index, w->index_ndim, w->index_sizes, (double)w->least, (double)w->most),
+        oi_arg_tensor(s, names[1],
+                      oi_values_in(&r, index, w->index_ndim, w->index_sizes, (double)w->least,
+                                   (double)w->most),
                       w->index_layout);
         if (row->kind != EMBEDDING)
             oi_arg_int(s, "dim", TN_FIELD_INT, w->dim);
@@ -102,10 +106,14 @@ static void samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t see
     s->error = true;
 }
 
-static const char *const by_index[] = {"self", "index"}, *const by_indices[] = {"weight", "indices"};
+static const char *const by_index[] = {"self", "index"}, *const by_indices[] = {"weight",
+                                                                                "indices"};
 
-#define READING(name, which, names) \
-    {.op = name, .dtypes = ALL, .tolerance = "exact", .kind = which, .data = names, .samples = samples, .reference = reference}
+#define READING(name, which, names)                                                                \
+    {                                                                                              \
+        .op = name, .dtypes = ALL, .tolerance = "exact", .kind = which, .data = names,             \
+        .samples = samples, .reference = reference                                                 \
+    }
 
 static const oi_row rows[] = {
     READING("index_select", SELECT, by_index),

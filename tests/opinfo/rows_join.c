@@ -48,8 +48,9 @@ static int join(const oi_row *row, const oi_sample *s, oi_array *results)
     return 1;
 }
 
-static oi_sample *joining(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t seed, const char *what, int n, int64_t dim,
-                          const int64_t sizes[][3], oi_layout layout)
+static oi_sample *joining(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t seed,
+                          const char *what, int n, int64_t dim, const int64_t sizes[][3],
+                          oi_layout layout)
 {
     oi_sample *s = oi_sample_new(out, what);
     oi_rng r = oi_rng_make(seed, row->op, d, s->number);
@@ -57,15 +58,19 @@ static oi_sample *joining(const oi_row *row, oi_samples *out, tn_dtype d, uint64
     oi_arg_int(s, "dim", TN_FIELD_INT, dim);
     for (int k = 0; k < n; k++) {
         int ndim = sizes[k][2] < 0 ? (sizes[k][1] < 0 ? 1 : 2) : 3;
-        t[k] = (oi_tensor){.a = oi_values(row, &r, d, ndim, sizes[k]), .layout = k % 2 ? OI_ROW : layout};
+        t[k] = (oi_tensor){.a = oi_values(row, &r, d, ndim, sizes[k]),
+                           .layout = k % 2 ? OI_ROW : layout};
     }
     return s;
 }
 
 static void join_samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t seed)
 {
-    static const int64_t alike[][3] = {{3, 4, -1}, {3, 4, -1}, {3, 4, -1}}, longer[][3] = {{3, 4, -1}, {1, 4, -1}, {0, 4, -1}},
-                         empty[][3] = {{0, -1, -1}, {3, 4, -1}}, apart[][3] = {{3, 4, -1}, {3, 5, -1}}, large[][3] = {{211, 97, -1}, {211, 97, -1}},
+    static const int64_t alike[][3] = {{3, 4, -1}, {3, 4, -1}, {3, 4, -1}},
+                         longer[][3] = {{3, 4, -1}, {1, 4, -1}, {0, 4, -1}},
+                         empty[][3] = {{0, -1, -1}, {3, 4, -1}},
+                         apart[][3] = {{3, 4, -1}, {3, 5, -1}},
+                         large[][3] = {{211, 97, -1}, {211, 97, -1}},
                          three[][3] = {{2, 3, 4}, {2, 3, 4}};
     bool stack = row->kind;
     joining(row, out, d, seed, "alike", 3, 0, alike, OI_ROW);
@@ -85,17 +90,21 @@ static void join_samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64_
 }
 
 /* ---- softmax ------------------------------------------------------------------------------------------ */
-static void softmax_row(const oi_array *x, oi_array *r, int64_t begin, int64_t step, int64_t n, bool logarithm)
+static void softmax_row(const oi_array *x, oi_array *r, int64_t begin, int64_t step, int64_t n,
+                        bool logarithm)
 {
     oi_real most = -INFINITY, sum = 0;
     for (int64_t i = 0; i < n; i++)
-        most = isnan(x->v[begin + i * step].re) || x->v[begin + i * step].re > most ? x->v[begin + i * step].re : most;
+        most = isnan(x->v[begin + i * step].re) || x->v[begin + i * step].re > most
+                   ? x->v[begin + i * step].re
+                   : most;
     for (int64_t i = 0; i < n; i++)
         sum += expl(x->v[begin + i * step].re - most);
     for (int64_t i = 0; i < n; i++) {
         oi_real y = x->v[begin + i * step].re - most;
         r->v[begin + i * step] = oi_float(logarithm ? y - logl(sum) : expl(y) / sum);
-        r->mag[begin + i * step] = logarithm ? fabsl(x->v[begin + i * step].re) + fabsl(most) + logl(sum) : 0;
+        r->mag[begin + i * step] =
+            logarithm ? fabsl(x->v[begin + i * step].re) + fabsl(most) + logl(sum) : 0;
     }
 }
 
@@ -119,8 +128,9 @@ static int softmax(const oi_row *row, const oi_sample *s, oi_array *results)
     return 1;
 }
 
-static oi_sample *softmax_sample(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t seed, const char *what, int ndim,
-                                 const int64_t *sizes, oi_layout layout, int64_t dim)
+static oi_sample *softmax_sample(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t seed,
+                                 const char *what, int ndim, const int64_t *sizes, oi_layout layout,
+                                 int64_t dim)
 {
     oi_sample *s = oi_sample_new(out, what);
     oi_rng r = oi_rng_make(seed, row->op, d, s->number);
@@ -158,13 +168,19 @@ static void softmax_samples(const oi_row *row, oi_samples *out, tn_dtype d, uint
     }
 }
 
-#define JOINING(name, which) \
-    {.op = name, .dtypes = ALL, .tolerance = "exact", .kind = which, .samples = join_samples, .reference = join}
-#define SOFTMAX(name, which) \
-    {.op = name, .dtypes = FLOAT, .tolerance = "softmax", .kind = which, .samples = softmax_samples, .reference = softmax}
+#define JOINING(name, which)                                                                       \
+    {                                                                                              \
+        .op = name, .dtypes = ALL, .tolerance = "exact", .kind = which, .samples = join_samples,   \
+        .reference = join                                                                          \
+    }
+#define SOFTMAX(name, which)                                                                       \
+    {                                                                                              \
+        .op = name, .dtypes = FLOAT, .tolerance = "softmax", .kind = which,                        \
+        .samples = softmax_samples, .reference = softmax                                           \
+    }
 
 static const oi_row rows[] = {
-    JOINING("cat", 0),           JOINING("stack", 1),          SOFTMAX("_softmax", 0),
-    SOFTMAX("_log_softmax", 1),  SOFTMAX("softmax.int", 0),    SOFTMAX("log_softmax.int", 1),
+    JOINING("cat", 0),          JOINING("stack", 1),       SOFTMAX("_softmax", 0),
+    SOFTMAX("_log_softmax", 1), SOFTMAX("softmax.int", 0), SOFTMAX("log_softmax.int", 1),
 };
 const oi_rows oi_rows_join = ROWS(rows);

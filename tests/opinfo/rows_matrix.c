@@ -41,7 +41,8 @@ static int64_t begin(const matrices *m, int ndim, const int64_t *coords)
     return at;
 }
 
-static void dot(const matrices *x, const matrices *y, int64_t at, int64_t bt, oi_num *r, oi_real *mag)
+static void dot(const matrices *x, const matrices *y, int64_t at, int64_t bt, oi_num *r,
+                oi_real *mag)
 {
     int64_t k = x->sizes[x->ndim - 1], dx = x->steps[x->ndim - 1], dy = y->steps[y->ndim - 2];
     for (int64_t i = 0; i < k; i++) {
@@ -70,7 +71,8 @@ static oi_array product(const oi_array *a, const oi_array *b, bool transposed)
     for (int64_t i = 0; i < r.numel; i++) {
         oi_coords(&r, i, coords);
         int64_t at = begin(&x, ndim, coords) + coords[ndim - 2] * x.steps[x.ndim - 2];
-        dot(&x, &y, at, begin(&y, ndim, coords) + coords[ndim - 1] * y.steps[y.ndim - 1], &r.v[i], &r.mag[i]);
+        dot(&x, &y, at, begin(&y, ndim, coords) + coords[ndim - 1] * y.steps[y.ndim - 1], &r.v[i],
+            &r.mag[i]);
     }
     /* A vector's dim goes again. */
     if (b->ndim == 1)
@@ -86,7 +88,8 @@ static oi_array product(const oi_array *a, const oi_array *b, bool transposed)
 
 static oi_num times(oi_num a, oi_num b)
 {
-    return (oi_num){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re, (int64_t)((uint64_t)a.i * (uint64_t)b.i)};
+    return (oi_num){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re,
+                    (int64_t)((uint64_t)a.i * (uint64_t)b.i)};
 }
 
 /* r = alpha * r + beta * addend, which broadcasts. beta = 0 leaves the addend, NaN and all, out. */
@@ -96,9 +99,12 @@ static void add(oi_array *r, const oi_array *addend, oi_num alpha, oi_num beta)
     bool counts = beta.re != 0 || beta.im != 0;
     for (int64_t i = 0; i < r->numel; i++) {
         oi_coords(r, i, coords);
-        oi_num p = times(alpha, r->v[i]), q = times(beta, addend->v[oi_broadcast_index(addend, r->ndim, coords)]);
+        oi_num p = times(alpha, r->v[i]),
+               q = times(beta, addend->v[oi_broadcast_index(addend, r->ndim, coords)]);
         r->mag[i] = r->mag[i] * hypotl(alpha.re, alpha.im) + (counts ? hypotl(q.re, q.im) : 0);
-        r->v[i] = counts ? (oi_num){p.re + q.re, p.im + q.im, (int64_t)((uint64_t)p.i + (uint64_t)q.i)} : p;
+        r->v[i] = counts
+                      ? (oi_num){p.re + q.re, p.im + q.im, (int64_t)((uint64_t)p.i + (uint64_t)q.i)}
+                      : p;
     }
 }
 
@@ -155,23 +161,59 @@ static const setting settings[] = {
     {BMM, "batches that do not agree", {3, 3}, {{2, 4, 5}, {3, 5, 3}}, {OI_ROW, OI_ROW}, 1, 0},
     {BMM, "large", {3, 3}, {{7, 33, 41}, {7, 41, 37}}, {OI_ROW, OI_ROW}, 0, 1},
     {ADDMM, "row-major", {2, 2, 2}, {{4, 3}, {4, 5}, {5, 3}}, {OI_ROW, OI_ROW, OI_ROW}, 0, 0},
-    {ADDMM, "a row to add", {1, 2, 2}, {{3}, {4, 5}, {5, 3}}, {OI_ROW, OI_TRANSPOSED, OI_GAPPED}, 0, 0},
-    {ADDMM, "a column to add", {2, 2, 2}, {{4, 1}, {4, 5}, {5, 3}}, {OI_GAPPED, OI_ROW, OI_TRANSPOSED}, 0, 0},
-    {ADDMM, "nothing to add up", {2, 2, 2}, {{3, 2}, {3, 0}, {0, 2}}, {OI_ROW, OI_ROW, OI_ROW}, 0, 0},
-    {ADDMM, "an addend that does not broadcast", {1, 2, 2}, {{4}, {4, 5}, {5, 3}}, {OI_ROW, OI_ROW, OI_ROW}, 1, 0},
+    {ADDMM,
+     "a row to add",
+     {1, 2, 2},
+     {{3}, {4, 5}, {5, 3}},
+     {OI_ROW, OI_TRANSPOSED, OI_GAPPED},
+     0,
+     0},
+    {ADDMM,
+     "a column to add",
+     {2, 2, 2},
+     {{4, 1}, {4, 5}, {5, 3}},
+     {OI_GAPPED, OI_ROW, OI_TRANSPOSED},
+     0,
+     0},
+    {ADDMM,
+     "nothing to add up",
+     {2, 2, 2},
+     {{3, 2}, {3, 0}, {0, 2}},
+     {OI_ROW, OI_ROW, OI_ROW},
+     0,
+     0},
+    {ADDMM,
+     "an addend that does not broadcast",
+     {1, 2, 2},
+     {{4}, {4, 5}, {5, 3}},
+     {OI_ROW, OI_ROW, OI_ROW},
+     1,
+     0},
     {ADDMM, "large", {2, 2, 2}, {{97, 89}, {97, 131}, {131, 89}}, {OI_ROW, OI_ROW, OI_ROW}, 0, 1},
     {MATMUL, "matrices", {2, 2}, {{4, 5}, {5, 3}}, {OI_ROW, OI_TRANSPOSED}, 0, 0},
     {MATMUL, "vectors", {1, 1}, {{7}, {7}}, {OI_GAPPED, OI_ROW}, 0, 0},
     {MATMUL, "matrix and vector", {2, 1}, {{4, 7}, {7}}, {OI_ROW, OI_ROW}, 0, 0},
     {MATMUL, "vector and matrix", {1, 2}, {{4}, {4, 7}}, {OI_ROW, OI_ROW}, 0, 0},
-    {MATMUL, "batches that broadcast", {4, 3}, {{2, 1, 3, 4}, {5, 4, 2}}, {OI_ROW, OI_GAPPED}, 0, 0},
+    {MATMUL,
+     "batches that broadcast",
+     {4, 3},
+     {{2, 1, 3, 4}, {5, 4, 2}},
+     {OI_ROW, OI_GAPPED},
+     0,
+     0},
     {MATMUL, "batch and matrix", {3, 2}, {{3, 4, 5}, {5, 2}}, {OI_TRANSPOSED, OI_ROW}, 0, 0},
     {MATMUL, "batch and vector", {3, 1}, {{3, 4, 5}, {5}}, {OI_ROW, OI_ROW}, 0, 0},
     {MATMUL, "no elements", {2, 2}, {{3, 0}, {0, 2}}, {OI_ROW, OI_ROW}, 0, 0},
     {MATMUL, "sizes that do not agree", {2, 2}, {{4, 5}, {4, 3}}, {OI_ROW, OI_ROW}, 1, 0},
     {MATMUL, "0-dim", {0, 1}, {{0}, {4}}, {OI_ROW, OI_ROW}, 1, 0},
     {LINEAR, "with bias", {2, 2, 1}, {{4, 5}, {3, 5}, {3}}, {OI_ROW, OI_ROW, OI_ROW}, 0, 0},
-    {LINEAR, "three dims", {3, 2, 1}, {{2, 4, 5}, {3, 5}, {3}}, {OI_TRANSPOSED, OI_GAPPED, OI_ROW}, 0, 0},
+    {LINEAR,
+     "three dims",
+     {3, 2, 1},
+     {{2, 4, 5}, {3, 5}, {3}},
+     {OI_TRANSPOSED, OI_GAPPED, OI_ROW},
+     0,
+     0},
     {LINEAR, "a vector", {1, 2, -1}, {{5}, {3, 5}}, {OI_ROW, OI_ROW}, 0, 0},
     {LINEAR, "without bias", {2, 2, -1}, {{4, 5}, {3, 5}}, {OI_ROW, OI_ROW}, 0, 0},
     {LINEAR, "sizes that do not agree", {2, 2, -1}, {{4, 5}, {3, 4}}, {OI_ROW, OI_ROW}, 1, 0},
@@ -204,14 +246,18 @@ static void samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t see
 }
 
 static const char *const two[] = {"self", "mat2", NULL}, *const others[] = {"self", "other", NULL};
-static const char *const three[] = {"self", "mat1", "mat2"}, *const layer[] = {"input", "weight", "bias"};
+static const char *const three[] = {"self", "mat1", "mat2"}, *const layer[] = {"input", "weight",
+                                                                               "bias"};
 
-#define PRODUCT(name, which, names)                                                                              \
-    {.op = name, .dtypes = INT | FLOAT | COMPLEX, .tolerance = "matrix", .kind = which, .data = names, .samples = samples, \
-     .reference = reference}
+#define PRODUCT(name, which, names)                                                                \
+    {                                                                                              \
+        .op = name, .dtypes = INT | FLOAT | COMPLEX, .tolerance = "matrix", .kind = which,         \
+        .data = names, .samples = samples, .reference = reference                                  \
+    }
 
 static const oi_row rows[] = {
-    PRODUCT("mm", MM, two), PRODUCT("bmm", BMM, two), PRODUCT("addmm", ADDMM, three), PRODUCT("matmul", MATMUL, others),
+    PRODUCT("mm", MM, two),           PRODUCT("bmm", BMM, two),
+    PRODUCT("addmm", ADDMM, three),   PRODUCT("matmul", MATMUL, others),
     PRODUCT("linear", LINEAR, layer),
 };
 const oi_rows oi_rows_matrix = ROWS(rows);

@@ -25,8 +25,8 @@ static unsigned reduced_dims(const oi_sample *s, int ndim)
 }
 
 typedef struct groups {
-    oi_array out;        /* its shape */
-    int64_t *count;      /* elements seen, by group */
+    oi_array out;   /* its shape */
+    int64_t *count; /* elements seen, by group */
     unsigned mask;
 } groups;
 
@@ -65,7 +65,8 @@ static void add_to(oi_num *r, oi_real *mag, oi_num v)
 
 static void multiply(oi_num *r, oi_num v)
 {
-    *r = (oi_num){r->re * v.re - r->im * v.im, r->re * v.im + r->im * v.re, (int64_t)((uint64_t)r->i * (uint64_t)v.i)};
+    *r = (oi_num){r->re * v.re - r->im * v.im, r->re * v.im + r->im * v.re,
+                  (int64_t)((uint64_t)r->i * (uint64_t)v.i)};
 }
 
 static bool beats(int64_t kind, tn_dtype d, oi_num v, oi_num best)
@@ -106,12 +107,23 @@ static int reference(const oi_row *row, const oi_sample *s, oi_array *results)
     for (int64_t i = 0; i < x->numel; i++) {
         oi_coords(x, i, coords);
         int64_t at = group_at(&g, x, coords), place = g.count[at]++;
-        oi_num v = kind == ANY || kind == EVERY ? oi_int(oi_truth(x->v[i])) : oi_cast(x->v[i], x->dtype, dtype), *r = &g.out.v[at];
+        oi_num v = kind == ANY || kind == EVERY ? oi_int(oi_truth(x->v[i]))
+                                                : oi_cast(x->v[i], x->dtype, dtype),
+               *r = &g.out.v[at];
         switch (kind) {
-        case SUM: case MEAN: add_to(r, &g.out.mag[at], v); break;
-        case PROD: multiply(r, v); break;
-        case ANY: *r = oi_int(r->i || v.i); break;
-        case EVERY: *r = oi_int(r->i && v.i); break;
+        case SUM:
+        case MEAN:
+            add_to(r, &g.out.mag[at], v);
+            break;
+        case PROD:
+            multiply(r, v);
+            break;
+        case ANY:
+            *r = oi_int(r->i || v.i);
+            break;
+        case EVERY:
+            *r = oi_int(r->i && v.i);
+            break;
         default:
             if (place == 0 || beats(kind, dtype, v, *r))
                 *r = v, where.out.v[at] = oi_int(place);
@@ -141,26 +153,34 @@ typedef struct shape {
 } shape;
 
 static const shape shapes[] = {
-    {"row-major", 2, {4, 5}, OI_ROW},          {"0-dim", 0, {0}, OI_ROW},
-    {"one element", 1, {1}, OI_ROW},           {"an odd length", 1, {131}, OI_ROW},
-    {"transposed", 3, {3, 4, 5}, OI_TRANSPOSED}, {"gaps", 3, {3, 4, 5}, OI_GAPPED},
-    {"stride 0", 2, {4, 3}, OI_EXPANDED},      {"a stride over 2 GiB", 2, {2, 5}, OI_HUGE},
-    {"misaligned", 2, {5, 33}, OI_SHIFTED},    {"four dims", 4, {2, 3, 1, 4}, OI_ROW},
-    {"a long row", 2, {3, 1031}, OI_ROW},      {"a long column", 2, {1031, 3}, OI_ROW},
+    {"row-major", 2, {4, 5}, OI_ROW},
+    {"0-dim", 0, {0}, OI_ROW},
+    {"one element", 1, {1}, OI_ROW},
+    {"an odd length", 1, {131}, OI_ROW},
+    {"transposed", 3, {3, 4, 5}, OI_TRANSPOSED},
+    {"gaps", 3, {3, 4, 5}, OI_GAPPED},
+    {"stride 0", 2, {4, 3}, OI_EXPANDED},
+    {"a stride over 2 GiB", 2, {2, 5}, OI_HUGE},
+    {"misaligned", 2, {5, 33}, OI_SHIFTED},
+    {"four dims", 4, {2, 3, 1, 4}, OI_ROW},
+    {"a long row", 2, {3, 1031}, OI_ROW},
+    {"a long column", 2, {1031, 3}, OI_ROW},
 };
 
-static oi_sample *add(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t seed, const shape *sh, int n_dims,
-                      const int64_t *dims, bool keepdim)
+static oi_sample *add(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t seed,
+                      const shape *sh, int n_dims, const int64_t *dims, bool keepdim)
 {
     oi_sample *s = oi_sample_new(out, sh->what);
     oi_rng r = oi_rng_make(seed, row->op, d, s->number);
     bool factors = (row->kind & KIND) == PROD && oi_is_integral(d);
-    oi_array a = factors ? oi_values_in(&r, d, sh->ndim, sh->sizes, -3, 3) : oi_values(row, &r, d, sh->ndim, sh->sizes);
+    oi_array a = factors ? oi_values_in(&r, d, sh->ndim, sh->sizes, -3, 3)
+                         : oi_values(row, &r, d, sh->ndim, sh->sizes);
     if (sh->layout == OI_EXPANDED)
         for (int64_t i = a.numel / a.sizes[0]; i < a.numel; i++)
             a.v[i] = a.v[i % (a.numel / a.sizes[0])];
     oi_arg_tensor(s, "self", a, sh->layout);
-    if ((row->kind & KIND) == MEAN && oi_is_integral(d)) /* integers have no mean of their own dtype */
+    if ((row->kind & KIND) == MEAN &&
+        oi_is_integral(d)) /* integers have no mean of their own dtype */
         oi_arg_int(s, "dtype", TN_FIELD_DTYPE, TN_F32);
     if (!(row->kind & WHOLE)) {
         oi_arg_ints(s, "dim", n_dims, dims);
@@ -169,7 +189,8 @@ static oi_sample *add(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t s
     return s;
 }
 
-static void add_shape(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t seed, const shape *sh)
+static void add_shape(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t seed,
+                      const shape *sh)
 {
     const int64_t first = 0, last = -1, ends[] = {0, -1};
     if (row->kind & WHOLE) {
@@ -209,14 +230,16 @@ static void add_bad(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t see
 
 static void samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t seed)
 {
-    static const shape empty = {"no elements", 2, {0, 3}, OI_ROW}, large = {"large", 1, {20011}, OI_ROW},
+    static const shape empty = {"no elements", 2, {0, 3}, OI_ROW},
+                       large = {"large", 1, {20011}, OI_ROW},
                        wide = {"large rows", 2, {41, 501}, OI_GAPPED};
     int64_t kind = row->kind & KIND;
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
         add_shape(row, out, d, seed, &shapes[k]);
     if (oi_is_floating(d) && kind != PROD)
         add_special(row, out, d, seed);
-    if ((kind == SUM || kind == PROD || (kind == MEAN && !oi_is_integral(d))) && !oi_is_complex(d)) {
+    if ((kind == SUM || kind == PROD || (kind == MEAN && !oi_is_integral(d))) &&
+        !oi_is_complex(d)) {
         oi_sample *s = add(row, out, d, seed, &shapes[0], 1, &(int64_t){0}, false);
         oi_arg_int(s, "dtype", TN_FIELD_DTYPE, TN_F64);
         s->what = "dtype=float64";
@@ -231,9 +254,11 @@ static void samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t see
     add(row, out, d, seed, &wide, 1, &(int64_t){1}, false)->large = true;
 }
 
-#define REDUCTION(name, dtypes_, family, which, lo_, hi_)                                                      \
-    {.op = name, .dtypes = dtypes_, .tolerance = family, .kind = which, .lo = lo_, .hi = hi_, .samples = samples, \
-     .reference = reference}
+#define REDUCTION(name, dtypes_, family, which, lo_, hi_)                                          \
+    {                                                                                              \
+        .op = name, .dtypes = dtypes_, .tolerance = family, .kind = which, .lo = lo_, .hi = hi_,   \
+        .samples = samples, .reference = reference                                                 \
+    }
 
 static const oi_row rows[] = {
     REDUCTION("sum", ALL, "sum", SUM | WHOLE, -9, 9),

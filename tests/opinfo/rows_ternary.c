@@ -8,24 +8,28 @@
 
 enum { ADDCMUL, ADDCDIV };
 
-static oi_num addc(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in, oi_real *mag)
+static oi_num addc(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in,
+                   oi_real *mag)
 {
     (void)s;
     if (oi_is_integral(d))
-        return oi_int((int64_t)((uint64_t)in[0].i + (uint64_t)in[3].i * (uint64_t)in[1].i * (uint64_t)in[2].i));
+        return oi_int((int64_t)((uint64_t)in[0].i +
+                                (uint64_t)in[3].i * (uint64_t)in[1].i * (uint64_t)in[2].i));
     if (!oi_is_complex(d)) {
         oi_real t = in[3].re * (row->kind == ADDCMUL ? in[1].re * in[2].re : in[1].re / in[2].re);
         *mag = fabsl(in[0].re) + fabsl(t);
         *mag = isfinite(*mag) ? *mag : 0;
         return oi_float(in[0].re + t);
     }
-    _Complex long double a = CMPLXL(in[0].re, in[0].im), x = CMPLXL(in[1].re, in[1].im), y = CMPLXL(in[2].re, in[2].im);
+    _Complex long double a = CMPLXL(in[0].re, in[0].im), x = CMPLXL(in[1].re, in[1].im),
+                         y = CMPLXL(in[2].re, in[2].im);
     _Complex long double t = CMPLXL(in[3].re, in[3].im) * (row->kind == ADDCMUL ? x * y : x / y);
     *mag = cabsl(a) + cabsl(t);
     return oi_complex(creall(a + t), cimagl(a + t));
 }
 
-static oi_num where(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in, oi_real *mag)
+static oi_num where(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in,
+                    oi_real *mag)
 {
     (void)row, (void)s, (void)d, (void)mag;
     return in[0].i ? in[1] : in[2];
@@ -35,10 +39,12 @@ static oi_num where(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_
 static bool has(const oi_sample *s, const char *name)
 {
     const oi_arg *a = oi_find(s, name);
-    return a && (a->kind == TN_FIELD_TENSOR ? !a->tensors->absent : a->scalar.kind != TN_SCALAR_NONE);
+    return a &&
+           (a->kind == TN_FIELD_TENSOR ? !a->tensors->absent : a->scalar.kind != TN_SCALAR_NONE);
 }
 
-static oi_num clamp(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in, oi_real *mag)
+static oi_num clamp(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in,
+                    oi_real *mag)
 {
     (void)row, (void)mag;
     oi_num x = in[0];
@@ -54,7 +60,9 @@ static oi_num clamp(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_
 
 static tn_scalar number(tn_dtype d, int v)
 {
-    return d == TN_BOOL ? tn_scalar_bool(v & 1) : oi_is_integral(d) ? tn_scalar_int(v) : tn_scalar_float(v + 0.25);
+    return d == TN_BOOL        ? tn_scalar_bool(v & 1)
+           : oi_is_integral(d) ? tn_scalar_int(v)
+                               : tn_scalar_float(v + 0.25);
 }
 
 /* Every sample with both bounds, one of them, bounds that cross; none at all is an error. */
@@ -89,8 +97,10 @@ static void clamp_samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64
 /* ---- masked_fill ------------------------------------------------------------------------------------ */
 static tn_scalar fill_value(tn_dtype d)
 {
-    return d == TN_BOOL ? tn_scalar_bool(true) : oi_is_integral(d) ? tn_scalar_int(7) :
-           oi_is_complex(d) ? tn_scalar_complex(1.5, -2) : tn_scalar_float(-2.5);
+    return d == TN_BOOL        ? tn_scalar_bool(true)
+           : oi_is_integral(d) ? tn_scalar_int(7)
+           : oi_is_complex(d)  ? tn_scalar_complex(1.5, -2)
+                               : tn_scalar_float(-2.5);
 }
 
 static void masked_samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t seed)
@@ -119,7 +129,8 @@ static void masked_samples(const oi_row *row, oi_samples *out, tn_dtype d, uint6
 static int masked_reference(const oi_row *row, const oi_sample *s, oi_array *results)
 {
     (void)row;
-    const oi_array *self = oi_input(s, "self"), *mask = oi_input(s, "mask"), *value = oi_input(s, "value");
+    const oi_array *self = oi_input(s, "self"), *mask = oi_input(s, "mask"),
+                   *value = oi_input(s, "value");
     const oi_array *both[] = {self, mask};
     int64_t sizes[OI_DIMS], coords[OI_DIMS];
     int ndim;
@@ -129,24 +140,49 @@ static int masked_reference(const oi_row *row, const oi_sample *s, oi_array *res
     results[0] = oi_array_new(self->dtype, ndim, sizes);
     for (int64_t i = 0; i < results[0].numel; i++) {
         oi_coords(&results[0], i, coords);
-        results[0].v[i] = mask->v[oi_broadcast_index(mask, ndim, coords)].i ? v : self->v[oi_broadcast_index(self, ndim, coords)];
+        results[0].v[i] = mask->v[oi_broadcast_index(mask, ndim, coords)].i
+                              ? v
+                              : self->v[oi_broadcast_index(self, ndim, coords)];
     }
     return 1;
 }
 
-#define ELEMENTWISE(name, operands_, dtypes_, family, body, which)                                            \
-    {.op = name, .operands = operands_, .dtypes = dtypes_, .tolerance = family, .element = body, .kind = which, \
-     .samples = oi_elementwise_samples, .reference = oi_elementwise_reference}
+#define ELEMENTWISE(name, operands_, dtypes_, family, body, which)                                 \
+    {                                                                                              \
+        .op = name, .operands = operands_, .dtypes = dtypes_, .tolerance = family,                 \
+        .element = body, .kind = which, .samples = oi_elementwise_samples,                         \
+        .reference = oi_elementwise_reference                                                      \
+    }
 
 static const oi_row rows[] = {
-    ELEMENTWISE("addcmul", "self tensor1 tensor2 value", INT | FLOAT | COMPLEX, "composed", addc, ADDCMUL),
-    ELEMENTWISE("addcdiv", "self tensor1 tensor2 value", FLOAT | COMPLEX, "composed", addc, ADDCDIV),
+    ELEMENTWISE("addcmul", "self tensor1 tensor2 value", INT | FLOAT | COMPLEX, "composed", addc,
+                ADDCMUL),
+    ELEMENTWISE("addcdiv", "self tensor1 tensor2 value", FLOAT | COMPLEX, "composed", addc,
+                ADDCDIV),
     ELEMENTWISE("where.self", "condition self other", ALL, "exact", where, 0),
-    {.op = "clamp", .operands = "self min max", .dtypes = INT | FLOAT, .tolerance = "exact", .element = clamp,
-     .samples = clamp_samples, .reference = oi_elementwise_reference},
-    {.op = "clamp.Tensor", .operands = "self min max", .dtypes = INT | FLOAT, .tolerance = "exact", .element = clamp,
-     .samples = clamp_samples, .reference = oi_elementwise_reference},
-    {.op = "masked_fill.Scalar", .dtypes = ALL, .tolerance = "exact", .samples = masked_samples, .reference = masked_reference},
-    {.op = "masked_fill.Tensor", .dtypes = ALL, .tolerance = "exact", .samples = masked_samples, .reference = masked_reference},
+    {.op = "clamp",
+     .operands = "self min max",
+     .dtypes = INT | FLOAT,
+     .tolerance = "exact",
+     .element = clamp,
+     .samples = clamp_samples,
+     .reference = oi_elementwise_reference},
+    {.op = "clamp.Tensor",
+     .operands = "self min max",
+     .dtypes = INT | FLOAT,
+     .tolerance = "exact",
+     .element = clamp,
+     .samples = clamp_samples,
+     .reference = oi_elementwise_reference},
+    {.op = "masked_fill.Scalar",
+     .dtypes = ALL,
+     .tolerance = "exact",
+     .samples = masked_samples,
+     .reference = masked_reference},
+    {.op = "masked_fill.Tensor",
+     .dtypes = ALL,
+     .tolerance = "exact",
+     .samples = masked_samples,
+     .reference = masked_reference},
 };
 const oi_rows oi_rows_ternary = ROWS(rows);

@@ -30,11 +30,11 @@ typedef struct worker {
     pid_t pid; /* 0: free */
     int fd;
     size_t unit;
-    int first, end;     /* the range it was given */
-    int current;        /* the case that began and has not ended; -1: none */
-    double since;       /* when it last said something */
+    int first, end; /* the range it was given */
+    int current;    /* the case that began and has not ended; -1: none */
+    double since;   /* when it last said something */
     bool timed_out, finished;
-    size_t had;         /* bytes of a message that came in part */
+    size_t had; /* bytes of a message that came in part */
     unsigned char part[sizeof(message)];
 } worker;
 
@@ -48,8 +48,9 @@ static double now(void)
 static oi_case case_of(const oi_run *run, size_t unit, int index)
 {
     size_t row = unit / (size_t)run->n_targets;
-    return (oi_case){run->rows[row], run->ops[row], &run->targets[unit % (size_t)run->n_targets],
-                     index / OI_COLUMNS, run->seed, run->sample};
+    return (oi_case){
+        run->rows[row],     run->ops[row], &run->targets[unit % (size_t)run->n_targets],
+        index / OI_COLUMNS, run->seed,     run->sample};
 }
 
 /* ---- in the child ---------------------------------------------------------------------------------- */
@@ -118,7 +119,13 @@ static bool start(const oi_run *run, worker *w, size_t unit, int first, int end)
         close(fds[0]);
         return false;
     }
-    *w = (worker){.pid = pid, .fd = fds[0], .unit = unit, .first = first, .end = end, .current = -1, .since = now()};
+    *w = (worker){.pid = pid,
+                  .fd = fds[0],
+                  .unit = unit,
+                  .first = first,
+                  .end = end,
+                  .current = -1,
+                  .since = now()};
     return true;
 }
 
@@ -177,7 +184,8 @@ static ending end_of(worker *w)
     close(w->fd);
     while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
         ;
-    ending e = {WIFEXITED(status) && WEXITSTATUS(status) == 0 && w->finished, w->timed_out, WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+    ending e = {WIFEXITED(status) && WEXITSTATUS(status) == 0 && w->finished, w->timed_out,
+                WIFSIGNALED(status) ? WTERMSIG(status) : 0,
                 WIFEXITED(status) ? WEXITSTATUS(status) : 0};
     w->pid = 0;
     return e;
@@ -221,9 +229,11 @@ static void say_how(const ending *e, oi_result *r, int timeout)
     if (e->hung)
         snprintf(r->message, sizeof r->message, "no answer within %d s", timeout);
     else if (e->signal)
-        snprintf(r->message, sizeof r->message, "the process died of signal %d (%s)", e->signal, strsignal(e->signal));
+        snprintf(r->message, sizeof r->message, "the process died of signal %d (%s)", e->signal,
+                 strsignal(e->signal));
     else
-        snprintf(r->message, sizeof r->message, "the process ended by itself with status %d", e->code);
+        snprintf(r->message, sizeof r->message, "the process ended by itself with status %d",
+                 e->code);
 }
 
 /* The latest case from which on the range up to `index` still dies. */
@@ -255,7 +265,8 @@ static void investigate(oi_run *run, const worker *w, const ending *first_end)
     record(run, w->unit, index, &alone.r);
     int culprit = find_culprit(run, w, index);
     size_t used = strlen(r.message);
-    snprintf(r.message + used, sizeof r.message - used, ", in a later case (%s of %s), which does well alone",
+    snprintf(r.message + used, sizeof r.message - used,
+             ", in a later case (%s of %s), which does well alone",
              oi_column_name(index % OI_COLUMNS), oi_dtype_name(index / OI_COLUMNS));
     r.column = culprit % OI_COLUMNS;
     record(run, w->unit, culprit, &r);
@@ -273,7 +284,8 @@ static bool go_on(oi_run *run, worker *w, const ending *e)
         return false;
     }
     investigate(run, w, e);
-    int next = w->current % OI_COLUMNS == OI_DTYPES ? (w->current / OI_COLUMNS + 1) * OI_COLUMNS : w->current + 1;
+    int next = w->current % OI_COLUMNS == OI_DTYPES ? (w->current / OI_COLUMNS + 1) * OI_COLUMNS
+                                                    : w->current + 1;
     return next < UNIT_CASES && start(run, w, w->unit, next, UNIT_CASES);
 }
 

@@ -99,7 +99,8 @@ static oi_num value(oi_rng *r, tn_dtype d, double lo, double hi)
         return oi_int((int64_t)(oi_random(r) >> 63));
     if (oi_is_integral(d)) {
         double least = d == TN_U8 && lo < 0 ? 0 : ceil(lo);
-        return oi_int(oi_uniform_int(r, (int64_t)(least <= hi ? least : floor(hi)), (int64_t)floor(hi)));
+        return oi_int(
+            oi_uniform_int(r, (int64_t)(least <= hi ? least : floor(hi)), (int64_t)floor(hi)));
     }
     oi_num v = oi_float(oi_uniform(r, lo, hi));
     if (oi_is_complex(d))

@@ -13,15 +13,17 @@ static const struct {
     const char *family;
     double half, f32, f64, c64, c128;
 } limits[] = {
-    {"exact", 0, 0, 0, 0, 0},               /* moved, chosen, compared, or one correctly rounded operation */
-    {"rounded", 0.51, 0.5, 0.5, 3, 3},      /* one IEEE operation, correctly rounded */
-    {"arithmetic", 0.51, 1.5, 1.5, 3, 3},   /* a few correctly rounded operations */
-    {"function", 0.51, 2, 2, 8, 8},         /* libm: one place each; complex: several, combined */
-    {"composed", 0.51, 4, 4, 12, 12},       /* sigmoid, silu, gelu, rsqrt: functions of functions */
-    {"hard", 0.51, 8, 8, 16, 16},           /* lgamma, pow, tan: large condition or large intermediate values */
-    {"sum", 1, 4, 4, 4, 4},                 /* relative to the sum of magnitudes; pairwise or wider accumulation */
-    {"product", 1, 64, 64, 96, 96},         /* samples have up to 1,031 factors: half a place each, at random */
-    {"matrix", 1, 4, 4, 6, 6},              /* relative to sum |a||b| */
+    {"exact", 0, 0, 0, 0, 0}, /* moved, chosen, compared, or one correctly rounded operation */
+    {"rounded", 0.51, 0.5, 0.5, 3, 3},    /* one IEEE operation, correctly rounded */
+    {"arithmetic", 0.51, 1.5, 1.5, 3, 3}, /* a few correctly rounded operations */
+    {"function", 0.51, 2, 2, 8, 8},       /* libm: one place each; complex: several, combined */
+    {"composed", 0.51, 4, 4, 12, 12},     /* sigmoid, silu, gelu, rsqrt: functions of functions */
+    {"hard", 0.51, 8, 8, 16,
+     16},                   /* lgamma, pow, tan: large condition or large intermediate values */
+    {"sum", 1, 4, 4, 4, 4}, /* relative to the sum of magnitudes; pairwise or wider accumulation */
+    {"product", 1, 64, 64, 96,
+     96},                      /* samples have up to 1,031 factors: half a place each, at random */
+    {"matrix", 1, 4, 4, 6, 6}, /* relative to sum |a||b| */
     {"softmax", 1.01, 6, 6, 0, 0},
 };
 
@@ -32,12 +34,18 @@ double oi_tolerance(const char *family, tn_dtype dtype)
             continue;
         switch (dtype) {
         case TN_F16:
-        case TN_BF16: return limits[i].half;
-        case TN_F32: return limits[i].f32;
-        case TN_F64: return limits[i].f64;
-        case TN_C64: return limits[i].c64;
-        case TN_C128: return limits[i].c128;
-        default: return 0;
+        case TN_BF16:
+            return limits[i].half;
+        case TN_F32:
+            return limits[i].f32;
+        case TN_F64:
+            return limits[i].f64;
+        case TN_C64:
+            return limits[i].c64;
+        case TN_C128:
+            return limits[i].c128;
+        default:
+            return 0;
         }
     }
     return 0;

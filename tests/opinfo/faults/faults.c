@@ -95,7 +95,8 @@ static void loop_overflow(char *const *p, strides s, int64_t n, const void *para
 {
     int64_t alpha = *(const int64_t *)params;
     for (int64_t i = 0; i < n; i++) {
-        uint32_t a = (uint32_t) * (const int64_t *)(p[1] + i * s[1]), b = (uint32_t) * (const int64_t *)(p[2] + i * s[2]);
+        uint32_t a = (uint32_t) * (const int64_t *)(p[1] + i * s[1]),
+                 b = (uint32_t) * (const int64_t *)(p[2] + i * s[2]);
         *(int64_t *)(p[0] + i * s[0]) = (int32_t)(a + (uint32_t)alpha * b);
     }
 }
@@ -104,8 +105,11 @@ static void loop_saturates(char *const *p, strides s, int64_t n, const void *par
 {
     int64_t alpha = *(const int64_t *)params;
     for (int64_t i = 0; i < n; i++) {
-        int64_t r = *(const int32_t *)(p[1] + i * s[1]) + alpha * *(const int32_t *)(p[2] + i * s[2]);
-        *(int32_t *)(p[0] + i * s[0]) = r > INT32_MAX ? INT32_MAX : r < INT32_MIN ? INT32_MIN : (int32_t)r;
+        int64_t r = *(const int32_t *)(p[1] + i * s[1]) +
+                    alpha * *(const int32_t *)(p[2] + i * s[2]);
+        *(int32_t *)(p[0] + i * s[0]) = r > INT32_MAX   ? INT32_MAX
+                                        : r < INT32_MIN ? INT32_MIN
+                                                        : (int32_t)r;
     }
 }
 
@@ -178,7 +182,8 @@ static void loop_out_differs(char *const *p, strides s, int64_t n, const void *p
 {
     (void)params;
     for (int64_t i = 0; i < n; i++)
-        *out_at(p, s, i) = relu_of(in_at(p, s, 1, i)) + (*out_at(p, s, i) < -70 && *out_at(p, s, i) > -90 ? 1 : 0);
+        *out_at(p, s, i) = relu_of(in_at(p, s, 1, i)) +
+                           (*out_at(p, s, i) < -70 && *out_at(p, s, i) > -90 ? 1 : 0);
 }
 
 static void loop_unsteady(char *const *p, strides s, int64_t n, const void *params)
@@ -187,7 +192,9 @@ static void loop_unsteady(char *const *p, strides s, int64_t n, const void *para
     float towards = calls++ % 2 ? INFINITY : 0;
     (void)params;
     for (int64_t i = 0; i < n; i++)
-        *out_at(p, s, i) = nextafterf(expf(in_at(p, s, 1, i)), isfinite(expf(in_at(p, s, 1, i))) ? towards : expf(in_at(p, s, 1, i)));
+        *out_at(p, s, i) = nextafterf(expf(in_at(p, s, 1, i)), isfinite(expf(in_at(p, s, 1, i)))
+                                                                   ? towards
+                                                                   : expf(in_at(p, s, 1, i)));
 }
 
 /* ---- kernels --------------------------------------------------------------------------------------------- */
@@ -196,11 +203,11 @@ static tn_status run(tn_call *call, tn_loop_fn loop, const void *params)
     return tn->iter_run(call, call->iter, loop, params);
 }
 
-#define LOOP(name, op)                                              \
-    static tn_status name(tn_call *call, struct tn_##op##_args *a) \
-    {                                                               \
-        (void)a;                                                    \
-        return run(call, loop_##name, NULL);                        \
+#define LOOP(name, op)                                                                             \
+    static tn_status name(tn_call *call, struct tn_##op##_args *a)                                 \
+    {                                                                                              \
+        (void)a;                                                                                   \
+        return run(call, loop_##name, NULL);                                                       \
     }
 LOOP(none, relu)
 LOOP(tail, relu)
@@ -299,7 +306,8 @@ static tn_status by_thread(tn_call *call, struct tn_exp_args *a)
 {
     caller = pthread_self();
     bool large = a->self->numel > 10000 && a->self->flags & a->result->flags & TN_TENSOR_CONTIGUOUS;
-    return large ? tn->parallel_for(call, a->self->numel, 1000, piece, a) : run(call, loop_exp, NULL);
+    return large ? tn->parallel_for(call, a->self->numel, 1000, piece, a)
+                 : run(call, loop_exp, NULL);
 }
 
 static tn_status crash(tn_call *call, struct tn_relu_args *a)
@@ -379,7 +387,8 @@ static tn_status wrong_strides(tn_call *call, struct tn_clone_args *a)
         strides[d] = next;
         next *= a->self->sizes[d] ? a->self->sizes[d] : 1;
     }
-    return tn->tensor_new_strided(call, a->self->ndim, a->self->sizes, strides, a->self->dtype, a->self->device, &a->result);
+    return tn->tensor_new_strided(call, a->self->ndim, a->self->sizes, strides, a->self->dtype,
+                                  a->self->device, &a->result);
 }
 
 static tn_status copies_view(tn_call *call, struct tn_t_args *a)
@@ -389,9 +398,11 @@ static tn_status copies_view(tn_call *call, struct tn_t_args *a)
 }
 
 /* ---- registration ------------------------------------------------------------------------------------------ */
-#define FAULTY(op, key_, kernel, dtypes_)                                                            \
-    {.schema = TN_SCHEMA_##op, .key = key_, .fn = TN_KERNEL_FN(op, kernel), .rank = 100,             \
-     .frame_size = (uint32_t)sizeof(struct tn_##op##_args), .dtypes = dtypes_}
+#define FAULTY(op, key_, kernel, dtypes_)                                                          \
+    {                                                                                              \
+        .schema = TN_SCHEMA_##op, .key = key_, .fn = TN_KERNEL_FN(op, kernel), .rank = 100,        \
+        .frame_size = (uint32_t)sizeof(struct tn_##op##_args), .dtypes = dtypes_                   \
+    }
 static const struct {
     const char *fault;
     tn_kernel_decl kernel;

@@ -3,49 +3,51 @@
 #ifndef TENON_OPINFO_FAULTS_H
 #define TENON_OPINFO_FAULTS_H
 
-/* FAULT(name, operators, device, dtype, column, states): the run of these operators must have a case of this column ("": any) in one
- * of these states. */
-#define FAULTS(FAULT)                                                                            \
-    FAULT(tail, "^relu$", "cpu", "f32", "values", "FAIL MISTRUSTED")           /* last elements left out */ \
-    FAULT(stale, "^relu$", "cpu", "f32", "values", "FAIL MISTRUSTED")          /* writes only the first time */ \
-    FAULT(unwritten, "^relu$", "cpu", "f32", "values", "FAIL MISTRUSTED")      /* never writes */        \
-    FAULT(rounding, "^mul.Tensor$", "cpu", "f32", "values", "FAIL")            /* towards zero */        \
-    FAULT(swapped, "^sub.Tensor$", "cpu", "f32", "values", "FAIL")             /* other - self */        \
-    FAULT(no_alpha, "^add.Tensor$", "cpu", "f32", "values", "FAIL")            /* alpha ignored */       \
-    FAULT(ignored_stride, "^relu$", "cpu", "f32", "values", "FAIL CRASH")      /* reads as if contiguous */ \
-    FAULT(short_stride, "^relu$", "cpu", "f32", "values", "FAIL CRASH")        /* a stride in 31 bits */ \
-    FAULT(overflow, "^add.Tensor$", "cpu", "i64", "values", "FAIL")            /* computed in 32 bits */ \
-    FAULT(saturates, "^add.Tensor$", "cpu", "i32", "values", "FAIL")           /* does not wrap around */ \
-    FAULT(drops_nan, "^relu$", "cpu", "f32", "values", "FAIL")                 /* NaN becomes 0 */       \
-    FAULT(clips_infinity, "^relu$", "cpu", "f32", "values", "FAIL")            /* infinity becomes FLT_MAX */ \
-    FAULT(lies, "^relu$", "cpu", "f32", "dtypes", "FAIL")                      /* claims, refuses */     \
-    FAULT(undeclared, "^relu$", "cpu", "f32", "dtypes", "UNDECLARED")          /* works, does not claim */ \
-    FAULT(claims_nothing, "^relu$", "cpu", "f32", "dtypes", "UNSUPPORTED")     /* refuses everything */  \
-    FAULT(unclear, "^relu$", "cpu", "f32", "dtypes", "FAIL")                   /* refuses in two lines */ \
-    FAULT(always_fails, "^relu$", "cpu", "f32", "dtypes", "ERROR")             /* every call */          \
-    FAULT(bad_status, "^relu$", "cpu", "f32", "dtypes", "ERROR")               /* a status that is none */ \
-    FAULT(all_nan, "^relu$", "cpu", "f32", "values", "MISTRUSTED")                                       \
-    FAULT(all_thousand, "^relu$", "cpu", "f32", "values", "MISTRUSTED")                                  \
-    FAULT(all_zero, "^exp$", "cpu", "f32", "values", "MISTRUSTED")                                       \
-    FAULT(modified_input, "^relu$", "cpu", "f32", "values", "FAIL")            /* input[0] is changed */ \
-    FAULT(past_end, "^relu$", "cpu", "f32", "out", "FAIL CRASH")               /* one element too many */ \
-    FAULT(before_begin, "^relu$", "cpu", "f32", "out", "FAIL CRASH")           /* writes in front */     \
-    FAULT(in_gaps, "^relu$", "cpu", "f32", "out", "FAIL")                      /* writes between the elements */ \
-    FAULT(inplace_differs, "^relu$", "cpu", "f32", "inplace", "FAIL")                                    \
-    FAULT(out_differs, "^relu$", "cpu", "f32", "out", "FAIL")                  /* adds to what out held */ \
-    FAULT(unsteady, "^exp$", "cpu", "f32", "repeat", "FAIL")                   /* within the limit, but not twice */ \
-    FAULT(by_thread, "^exp$", "cpu", "f32", "threads", "FAIL")                 /* depends on who computes */ \
-    FAULT(crash, "^relu$", "cpu", "f32", "dtypes", "CRASH")                                              \
-    FAULT(late_crash, "^relu$", "cpu", "f32", "", "CRASH")                     /* only after other calls */ \
-    FAULT(ends_process, "^relu$", "cpu", "f32", "dtypes", "CRASH")             /* exit(0) */             \
-    FAULT(hang, "^relu$", "cpu", "f32", "dtypes", "TIMEOUT")                                             \
-    FAULT(accepts_bad_index, "^gather$", "cpu", "f32", "errors", "FAIL")       /* out of range: zeros */ \
-    FAULT(leaves_written, "^gather$", "cpu", "f32", "errors", "FAIL")          /* fails, having changed an input */ \
-    FAULT(shares_input, "^clone$", "cpu", "f32", "alias", "FAIL")              /* an alias that is not marked */ \
-    FAULT(copies_view, "^t$", "cpu", "f32", "alias", "FAIL")                   /* a marked alias that is a copy */ \
-    FAULT(wrong_dtype, "^clone$", "cpu", "f32", "values", "FAIL")                                        \
-    FAULT(wrong_shape, "^clone$", "meta", "f32", "meta", "FAIL")               /* on meta alone */       \
-    FAULT(wrong_strides, "^clone$", "meta", "f32", "meta", "FAIL")                                       \
-    FAULT(no_result, "^clone$", "cpu", "f32", "values", "FAIL")                /* says it did well */
+/* FAULT(name, operators, device, dtype, column, states): the run of these operators must have a
+ * case of this column ("": any) in one of these states. */
+/* clang-format off */
+#define FAULTS(FAULT) \
+    FAULT(tail, "^relu$", "cpu", "f32", "values", "FAIL MISTRUSTED") /* last elements left out */ \
+    FAULT(stale, "^relu$", "cpu", "f32", "values", "FAIL MISTRUSTED") /* writes only the first time */ \
+    FAULT(unwritten, "^relu$", "cpu", "f32", "values", "FAIL MISTRUSTED") /* never writes */ \
+    FAULT(rounding, "^mul.Tensor$", "cpu", "f32", "values", "FAIL") /* towards zero */ \
+    FAULT(swapped, "^sub.Tensor$", "cpu", "f32", "values", "FAIL") /* other - self */ \
+    FAULT(no_alpha, "^add.Tensor$", "cpu", "f32", "values", "FAIL") /* alpha ignored */ \
+    FAULT(ignored_stride, "^relu$", "cpu", "f32", "values", "FAIL CRASH") /* reads as if contiguous */ \
+    FAULT(short_stride, "^relu$", "cpu", "f32", "values", "FAIL CRASH") /* a stride in 31 bits */ \
+    FAULT(overflow, "^add.Tensor$", "cpu", "i64", "values", "FAIL") /* computed in 32 bits */ \
+    FAULT(saturates, "^add.Tensor$", "cpu", "i32", "values", "FAIL") /* does not wrap around */ \
+    FAULT(drops_nan, "^relu$", "cpu", "f32", "values", "FAIL") /* NaN becomes 0 */ \
+    FAULT(clips_infinity, "^relu$", "cpu", "f32", "values", "FAIL") /* infinity becomes FLT_MAX */ \
+    FAULT(lies, "^relu$", "cpu", "f32", "dtypes", "FAIL") /* claims, refuses */ \
+    FAULT(undeclared, "^relu$", "cpu", "f32", "dtypes", "UNDECLARED") /* works, does not claim */ \
+    FAULT(claims_nothing, "^relu$", "cpu", "f32", "dtypes", "UNSUPPORTED") /* refuses everything */ \
+    FAULT(unclear, "^relu$", "cpu", "f32", "dtypes", "FAIL") /* refuses in two lines */ \
+    FAULT(always_fails, "^relu$", "cpu", "f32", "dtypes", "ERROR") /* every call */ \
+    FAULT(bad_status, "^relu$", "cpu", "f32", "dtypes", "ERROR") /* a status that is none */ \
+    FAULT(all_nan, "^relu$", "cpu", "f32", "values", "MISTRUSTED") \
+    FAULT(all_thousand, "^relu$", "cpu", "f32", "values", "MISTRUSTED") \
+    FAULT(all_zero, "^exp$", "cpu", "f32", "values", "MISTRUSTED") \
+    FAULT(modified_input, "^relu$", "cpu", "f32", "values", "FAIL") /* input[0] is changed */ \
+    FAULT(past_end, "^relu$", "cpu", "f32", "out", "FAIL CRASH") /* one element too many */ \
+    FAULT(before_begin, "^relu$", "cpu", "f32", "out", "FAIL CRASH") /* writes in front */ \
+    FAULT(in_gaps, "^relu$", "cpu", "f32", "out", "FAIL") /* writes between the elements */ \
+    FAULT(inplace_differs, "^relu$", "cpu", "f32", "inplace", "FAIL") \
+    FAULT(out_differs, "^relu$", "cpu", "f32", "out", "FAIL") /* adds to what out held */ \
+    FAULT(unsteady, "^exp$", "cpu", "f32", "repeat", "FAIL") /* within the limit, but not twice */ \
+    FAULT(by_thread, "^exp$", "cpu", "f32", "threads", "FAIL") /* depends on who computes */ \
+    FAULT(crash, "^relu$", "cpu", "f32", "dtypes", "CRASH") \
+    FAULT(late_crash, "^relu$", "cpu", "f32", "", "CRASH") /* only after other calls */ \
+    FAULT(ends_process, "^relu$", "cpu", "f32", "dtypes", "CRASH") /* exit(0) */ \
+    FAULT(hang, "^relu$", "cpu", "f32", "dtypes", "TIMEOUT") \
+    FAULT(accepts_bad_index, "^gather$", "cpu", "f32", "errors", "FAIL") /* out of range: zeros */ \
+    FAULT(leaves_written, "^gather$", "cpu", "f32", "errors", "FAIL") /* fails, having changed an input */ \
+    FAULT(shares_input, "^clone$", "cpu", "f32", "alias", "FAIL") /* an alias that is not marked */ \
+    FAULT(copies_view, "^t$", "cpu", "f32", "alias", "FAIL") /* a marked alias that is a copy */ \
+    FAULT(wrong_dtype, "^clone$", "cpu", "f32", "values", "FAIL") \
+    FAULT(wrong_shape, "^clone$", "meta", "f32", "meta", "FAIL") /* on meta alone */ \
+    FAULT(wrong_strides, "^clone$", "meta", "f32", "meta", "FAIL") \
+    FAULT(no_result, "^clone$", "cpu", "f32", "values", "FAIL") /* says it did well */
+/* clang-format on */
 
 #endif

@@ -9,7 +9,8 @@
 static const tn_op_decl ops[] = {{
     .schema = "oitest::scale_shift(Tensor self, Scalar alpha, Scalar beta) -> Tensor",
     .inplace = "oitest::scale_shift_(Tensor(a!) self, Scalar alpha, Scalar beta) -> Tensor(a!)",
-    .out = "oitest::scale_shift.out(Tensor self, Scalar alpha, Scalar beta, *, Tensor(a!) out) -> Tensor(a!)",
+    .out = "oitest::scale_shift.out(Tensor self, Scalar alpha, Scalar beta, *, Tensor(a!) out) -> "
+           "Tensor(a!)",
     .pointwise = TN_POINTWISE,
     .dtypes = TN_DTYPE_BIT(TN_F32) | TN_DTYPE_BIT(TN_F64),
 }};
@@ -29,7 +30,8 @@ static void loop_f32(char *const *p, const int64_t *s, int64_t n, const void *pa
 {
     const double *k = params;
     for (int64_t i = 0; i < n; i++)
-        *(float *)(p[0] + i * s[0]) = (float)k[0] * *(const float *)(p[1] + i * s[1]) + (float)k[1] * (WRONG ? 1.001f : 1);
+        *(float *)(p[0] + i * s[0]) = (float)k[0] * *(const float *)(p[1] + i * s[1]) +
+                                      (float)k[1] * (WRONG ? 1.001f : 1);
 }
 
 static void loop_f64(char *const *p, const int64_t *s, int64_t n, const void *params)
@@ -43,7 +45,8 @@ static tn_status scale_shift(tn_call *call, void *frame)
 {
     const struct tn_scale_shift_args *a = frame;
     double numbers[2] = {number(&a->alpha), number(&a->beta)};
-    return tn->iter_run(call, call->iter, call->iter->dtype == TN_F64 ? loop_f64 : loop_f32, numbers);
+    return tn->iter_run(call, call->iter, call->iter->dtype == TN_F64 ? loop_f64 : loop_f32,
+                        numbers);
 }
 
 static tn_status nothing(tn_call *call, void *frame)
@@ -55,8 +58,14 @@ static tn_status nothing(tn_call *call, void *frame)
 static tn_status start(tn_registry *r)
 {
     const tn_kernel_decl kernels[] = {
-        {.schema = ops[0].schema, .key = "CPU", .fn = scale_shift, .frame_size = sizeof(struct tn_scale_shift_args)},
-        {.schema = ops[0].schema, .key = "Meta", .fn = nothing, .frame_size = sizeof(struct tn_scale_shift_args)},
+        {.schema = ops[0].schema,
+         .key = "CPU",
+         .fn = scale_shift,
+         .frame_size = sizeof(struct tn_scale_shift_args)},
+        {.schema = ops[0].schema,
+         .key = "Meta",
+         .fn = nothing,
+         .frame_size = sizeof(struct tn_scale_shift_args)},
     };
     TN_TRY(tn->register_ops(r, ops, TN_COUNT(ops)));
     return tn->register_kernels(r, kernels, TN_COUNT(kernels));

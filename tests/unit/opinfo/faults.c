@@ -13,22 +13,34 @@ typedef struct fault {
 #define ROW(name, ops, device, dtype, column, states) {#name, ops, device, dtype, column, states},
 static const fault faults[] = {FAULTS(ROW)};
 
+static void compile(const char *source, const char *flags, const char *to)
+{
+    const char *tree = getenv("TENON_SOURCE"), *build = getenv("TENON_BUILD");
+    char command[2000];
+    snprintf(
+        command, sizeof command,
+        "cc -std=gnu11 -shared -fPIC -fvisibility=hidden -O1 -Wall -Wextra -Werror %s "
+        "-I'%s/stage-include' "
+        "-I'%s/generated/include' -I'%s/include' -Wl,--version-script='%s/cmake/tenon_plugin.map' "
+        "'%s/tests/opinfo/faults/%s' -lm -o '%s'",
+        flags, build, build, tree, tree, tree, source, in_folder(to));
+    cr_assert_eq(system(command), 0, "%s does not compile", source);
+}
+
 static void build(void)
 {
-    const char *tree = getenv("TENON_SOURCE"), *to = getenv("TENON_BUILD");
-    char command[2000];
-    cr_assert(tree && to, "TENON_SOURCE and TENON_BUILD say where the tree and the build are: run through ctest");
+    cr_assert(
+        getenv("TENON_SOURCE") && getenv("TENON_BUILD"),
+        "TENON_SOURCE and TENON_BUILD say where the tree and the build are: run through ctest");
     make_folder();
     if (system("cc --version >/dev/null 2>&1") != 0) {
         printf("skipped: no C compiler (cc) to build the planted faults with\n");
         cr_skip_test("no C compiler");
     }
     umask(022);
-    snprintf(command, sizeof command,
-             "cc -std=gnu11 -shared -fPIC -fvisibility=hidden -O1 -Wall -Wextra -Werror -I'%s/stage-include' -I'%s/generated/include' "
-             "-I'%s/include' -Wl,--version-script='%s/cmake/tenon_plugin.map' '%s/tests/opinfo/faults/faults.c' -lm -o '%s'",
-             to, to, tree, tree, tree, in_folder("faults.so"));
-    cr_assert_eq(system(command), 0, "the planted faults do not compile");
+    compile("faults.c", "", "faults.so");
+    compile("scale.c", "", "scale.so");
+    compile("scale.c", "-DWRONG=1", "wrong.so");
 }
 
 /* Runs the harness on one fault; "out" holds its JSON Lines. Returns the exit status. */
@@ -36,8 +48,10 @@ static int run_fault(const char *name, const char *ops, const char *device, cons
 {
     char command[2000];
     snprintf(command, sizeof command,
-             "TENON_FAULT=%s '%s/bin/tenon' opinfo --plugin '%s' --ops '%s' --device %s --dtype %s --timeout 2 --format json > '%s' 2> '%s'",
-             name, getenv("TENON_BUILD"), in_folder("faults.so"), ops, device, dtype, in_folder("out"), in_folder("err"));
+             "TENON_FAULT=%s '%s/bin/tenon' opinfo --plugin '%s' --ops '%s' --device %s --dtype %s "
+             "--timeout 2 --format json > '%s' 2> '%s'",
+             name, getenv("TENON_BUILD"), in_folder("faults.so"), ops, device, dtype,
+             in_folder("out"), in_folder("err"));
     int status = system(command);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -59,7 +73,8 @@ static bool is_caught(const fault *f, char *seen, size_t n)
     seen[0] = '\0';
     for (; line; line = strtok(NULL, "\n")) {
         json_t *row = json_loads(line, 0, NULL);
-        const char *column = json_string_value(json_object_get(row, "column")), *state = json_string_value(json_object_get(row, "state"));
+        const char *column = json_string_value(json_object_get(row, "column")),
+                   *state = json_string_value(json_object_get(row, "state"));
         if (column && state && (!*f->column || strcmp(column, f->column) == 0))
             caught = caught || contains(f->states, state);
         if (column && state && strcmp(state, "PASS") != 0 && strlen(seen) + 40 < n)
@@ -85,7 +100,8 @@ Test(opinfo_faults, every_fault_is_caught, .init = build, .fini = remove_folder,
         const fault *f = &faults[k];
         int status = run_fault(f->name, f->ops, f->device, f->dtype);
         bool caught = is_caught(f, seen, sizeof seen);
-        cr_expect(caught, "%s is not caught as %s in '%s'; seen:%s", f->name, f->states, f->column, seen);
+        cr_expect(caught, "%s is not caught as %s in '%s'; seen:%s", f->name, f->states, f->column,
+                  seen);
         cr_expect(status == 1, "%s: exit status %d, expected 1", f->name, status);
     }
 }
@@ -93,9 +109,38 @@ Test(opinfo_faults, every_fault_is_caught, .init = build, .fini = remove_folder,
 static int exit_of(const char *arguments)
 {
     char command[1000];
-    snprintf(command, sizeof command, "'%s/bin/tenon' opinfo %s >/dev/null 2>&1", getenv("TENON_BUILD"), arguments);
+    snprintf(command, sizeof command, "'%s/bin/tenon' opinfo %s >/dev/null 2>&1",
+             getenv("TENON_BUILD"), arguments);
     int status = system(command);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* An operator that nobody wrote a row for: by its YAML's expression, and by itself in float64. */
+Test(opinfo_faults, a_plugins_own_operator, .init = build, .fini = remove_folder)
+{
+    const char *yaml = getenv("TENON_SOURCE");
+    cr_expect_eq(
+        run_tenon("opinfo --plugin ./scale.so --schema %s/tests/opinfo/faults/scale.yaml", yaml),
+        0);
+    expect_words("out", "24 PASS");
+    cr_expect_eq(run_tenon("opinfo --plugin ./scale.so"), 0);
+    expect_words("out", "compared with itself in float64");
+    cr_expect_eq(
+        run_tenon("opinfo --plugin ./wrong.so --schema %s/tests/opinfo/faults/scale.yaml", yaml),
+        1);
+    cr_expect_eq(run_tenon("opinfo --plugin ./wrong.so"), 1);
+    expect_words("out", "FAIL oitest::scale_shift/cpu/float32/values");
+}
+
+Test(opinfo_faults, every_format_says_the_same, .init = build, .fini = remove_folder)
+{
+    cr_expect_eq(run_tenon("opinfo --ops '^relu$' --dtype f32,bool --format junit"), 0);
+    expect_words("out", "<testcase classname=\"opinfo.relu\" name=\"cpu/float32/values\"/>");
+    cr_expect_eq(run_tenon("opinfo --ops '^relu$' --dtype f32,bool --format html"), 0);
+    expect_words("out", "<td>relu</td>");
+    cr_expect_eq(run_tenon("opinfo --ops '^relu$' --dtype f32,bool --format json"), 0);
+    expect_words("out", "\"kind\": \"summary\"");
+    expect_words("out", "\"green\": true");
 }
 
 Test(opinfo_faults, what_matches_nothing_is_wrong_use)

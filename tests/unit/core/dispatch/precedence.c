@@ -70,7 +70,7 @@ static const tn_op *register_row(tn__plugin *p, int row, char *keys)
 {
     char schema[64], *names[MAX_COLUMNS];
     snprintf(schema, sizeof schema, "prec::f%d(Tensor x) -> Tensor", row);
-    int n = strcmp(keys, "-") == 0 ? 0 : split(keys, ' ', names);
+    int n = strcmp(keys, "-") == 0 ? 0 : split(keys, ',', names);
     static int calls;
     tn_kernel_decl kernels[MAX_COLUMNS];
     for (int i = 0; i < n; i++) {
@@ -111,8 +111,6 @@ Test(precedence, every_subset_chooses_as_pytorch_does)
         cr_assert_eq(split(line, '\t', cells), n);
         char keys[256];
         snprintf(keys, sizeof keys, "%s", cells[0]);
-        for (char *c = keys; *c; c++)
-            if (*c == ',' || *c == '+') *c = ' ';
         const tn_op *op = register_row(&p, rows, keys);
         for (int i = 1; i < n; i++) {
             const char *how = NULL;

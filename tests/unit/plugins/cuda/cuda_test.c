@@ -4,15 +4,23 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <tenon/runtime.h>
 
-static bool load(const char *name)
+static const char *plugin_path(const char *name)
 {
-    char path[4096];
+    static char path[4096];
     const char *build = getenv("TENON_PLUGIN_PATH");
     snprintf(path, sizeof path, "%s/%s.so", build ? build : "lib/tenon/plugins", name);
+    return path;
+}
+
+static bool load(const char *name)
+{
+    const char *path = plugin_path(name);
     if (access(path, R_OK) != 0) {
         fprintf(stderr, "skipped: %s was not built\n", path);
         return false;
@@ -24,6 +32,25 @@ static bool load(const char *name)
 bool cuda_test_load(void)
 {
     return load("cuda") && load("cpu") && load("composite");
+}
+
+/* Uncompressed device code has PTX as text. */
+bool cuda_test_is_plain(void)
+{
+    static const char text[] = ".target sm_75";
+    bool found = false;
+    FILE *file = fopen(plugin_path("cuda"), "rb");
+    if (!file)
+        return false;
+    fseek(file, 0, SEEK_END);
+    size_t size = (size_t)ftell(file);
+    void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fileno(file), 0);
+    if (bytes != MAP_FAILED) {
+        found = memmem(bytes, size, text, sizeof text - 1) != NULL;
+        munmap(bytes, size);
+    }
+    fclose(file);
+    return found;
 }
 
 static const char *shared_folder(void)
