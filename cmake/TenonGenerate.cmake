@@ -1,7 +1,8 @@
 # Runs tenon-gen on the operators and names what it writes.
 #
 # What the generator writes must be known before it is built, so its file names are fixed and stand here too (the
-# table in codegen/main.c has them first); a new output of the generator is added to one of these lists.
+# table in codegen/main.c has them first); a new output of the generator is added to one of these lists. The pages of
+# docs/ops are not named: nothing is built from them.
 set(TENON_GENERATED ${CMAKE_BINARY_DIR}/generated)
 set(TENON_GENERATED_HEADERS include/tenon/frames.h include/tenon/ops.h include/tenon/math.h)
 set(TENON_GENERATED_CORE core/ops.c core/calls.c core/shapes.c)
@@ -39,10 +40,7 @@ add_custom_target(tenon_gen_check COMMAND ${command} --check DEPENDS ${TENON_GEN
 # The headers as they are installed, in one place: plugins are built against this directory and nothing else.
 set(TENON_STAGE_INCLUDE ${CMAKE_BINARY_DIR}/stage-include)
 file(GLOB public_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/include/tenon/*.h)
-if(NOT EXISTS ${CMAKE_SOURCE_DIR}/include/tenon/border.h)
-    list(APPEND public_headers ${TENON_BORDER_HEADER})
-endif()
-list(APPEND public_headers ${TENON_GENERATED_HEADERS})
+list(APPEND public_headers ${TENON_BORDER_HEADER} ${TENON_GENERATED_HEADERS})
 set(TENON_STAGED_HEADERS)
 foreach(header ${public_headers})
     get_filename_component(name ${header} NAME)

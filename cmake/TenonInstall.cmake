@@ -9,6 +9,7 @@ install(TARGETS tenon EXPORT TenonTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LI
 install(FILES ${TENON_STAGED_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenon)
 install(DIRECTORY codegen/templates/ DESTINATION ${data_dir}/templates FILES_MATCHING PATTERN *.m4)
 install(FILES cmake/tenon_plugin.map DESTINATION ${data_dir})
+install(DIRECTORY ${TENON_GENERATED}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 install(EXPORT TenonTargets NAMESPACE tenon:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/TenonConfig.cmake.in ${CMAKE_BINARY_DIR}/TenonConfig.cmake

@@ -183,7 +183,7 @@ static bool write_pages(cg_diag *d, cg_out *out, char *text, size_t n, const cha
     const char **names = calloc((size_t)count_pages(text) + 1, sizeof *names);
     int n_names = 0;
     bool ok = names != NULL;
-    for (char *page = next_page(text, text), *next; ok && page; page = next) {
+    for (char *page = next_page(text, text), *next; names && page; page = next) {
         char path[CG_PATH_CHARS];
         char *name = page + strlen(page_mark), *end = strchr(name, '\n');
         if (!end)
@@ -192,10 +192,10 @@ static bool write_pages(cg_diag *d, cg_out *out, char *text, size_t n, const cha
         *end = '\0';
         names[n_names++] = name;
         size_t size = (size_t)((next ? next : text + n) - (end + 1));
-        ok = snprintf(path, sizeof path, "%s%s", folder, name) < (int)sizeof path &&
-             cg_emit_text(d, out, end + 1, size, path);
+        bool fits = snprintf(path, sizeof path, "%s%s", folder, name) < (int)sizeof path;
+        ok = fits && cg_emit_text(d, out, end + 1, size, path) && ok;
     }
-    ok = ok && sweep(d, out, folder, names, n_names);
+    ok = names && sweep(d, out, folder, names, n_names) && ok;
     free(names);
     return ok;
 }

@@ -1,5 +1,5 @@
-/* opinfo.c - `tenon opinfo`: choose what runs (devices, dtypes, operators, a plugin), run it, report it. The harness itself
- * is in tests/opinfo. */
+/* opinfo.c - `tenon opinfo`: choose what runs (devices, dtypes, operators, a plugin), run it,
+ * report it. The harness itself is in tests/opinfo. */
 #include "opinfo.h"
 
 #include <regex.h>
@@ -44,7 +44,7 @@ typedef struct setup {
     bool has_ops;
 } setup;
 
-/* ---- devices and dtypes ---------------------------------------------------------------------------- */
+/* ---- devices and dtypes ---------------------------------------------------------------------- */
 static const struct {
     const char *name, *key;
     int16_t type;
@@ -87,7 +87,7 @@ static bool each(setup *s, const char *list, bool (*add)(setup *, const char *, 
     }
 }
 
-/* ---- one case -------------------------------------------------------------------------------------- */
+/* ---- one case -------------------------------------------------------------------------------- */
 /* "add.Tensor/cpu/float32/values/3": the same as four options. */
 static bool take_case(setup *s, options *o)
 {
@@ -117,7 +117,7 @@ static bool matches(const setup *s, const options *o, const char *name)
     return !s->has_ops || regexec(&s->ops, bare, 0, NULL, 0) == 0;
 }
 
-/* ---- operators ------------------------------------------------------------------------------------- */
+/* ---- operators ------------------------------------------------------------------------------- */
 static void add_row(setup *s, const oi_row *row, const tn_op *op)
 {
     size_t n = s->run.n_rows;
@@ -196,7 +196,8 @@ static bool was_there(const tn_op *const *before, size_t n, const tn_op *op)
     return false;
 }
 
-/* The plugin's own operators get rows made from their schemas; kernels it brings for others, those others' rows. */
+/* The plugin's own operators get rows made from their schemas; kernels it brings for others, those
+ * others' rows. */
 static bool choose_of_plugin(setup *s, const options *o)
 {
     size_t n = count_operators();
@@ -226,7 +227,7 @@ static bool choose_of_plugin(setup *s, const options *o)
     return true;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 static bool number(const char *text, const char *what, int64_t least, int64_t *out)
 {
     char *end;
@@ -305,7 +306,8 @@ static int report(setup *s, const options *o)
 
 static int run_chosen(setup *s, options *o)
 {
-    /* The environment may name plugins that do not load; they are in the plugin report, and their operators show. */
+    /* The environment may name plugins that do not load; they are in the plugin report, and their
+     * operators show. */
     if (tn_plugins_load_default() != TN_OK)
         return tool_fail("%s", tn_error_last()->message);
     if (o->plugin ? !choose_of_plugin(s, o) : (choose_native(s, o, NULL), false))

@@ -59,9 +59,9 @@ TN_END_DECLS
 #define TN_ABSENT __builtin_nan("0x7e11abe")
 m4_dnl A macro: required arguments by place, the rest by name.
 cg_none()m4_dnl
-m4_define(@{m4_fill_width@}, 98)m4_dnl
+m4_define(@{m4_fill_width@}, 94)m4_dnl
 m4_define(@{m4_fill_break@}, @{ \
-    @})m4_dnl
+        @})m4_dnl
 m4_define(@{cg_op@}, @{m4_define(@{cg_single@}, m4_ifelse($7, 1, 1, 0))m4_define(@{cg_name@}, @{$2@})m4_dnl
 m4_define(@{cg_params@}, @{@})m4_define(@{cg_given@}, @{@})m4_define(@{cg_defaults@}, @{@})m4_define(@{cg_rest@}, @{@})@})m4_dnl
 m4_define(@{cg_result@}, @{m4_define(@{cg_single@}, m4_ifelse(cg_single@{@}$5, @{1tensor@}, 1, 0))@})m4_dnl
@@ -73,8 +73,8 @@ m4_define(@{cg_op_end@}, @{m4_ifelse(cg_single, 1,
 
 m4_filled \
     tn_expr_$1(__FILE__, __LINE__, \
-    &(struct tn_$1_args){ \
-m4_fill_begin(@{    @})m4_fill(@{TN_FRAME($1)@})cg_defaults@{@}cg_given@{@}m4_ifelse(m4_defn(@{cg_rest@}), @{@}, @{@}, @{m4_fill(@{__VA_ARGS__@})@})m4_fill_end(@{})@})m4_dnl
+        &(struct tn_$1_args){ \
+m4_fill_begin(@{        @})m4_fill(@{TN_FRAME($1)@})cg_defaults@{@}cg_given@{@}m4_ifelse(m4_defn(@{cg_rest@}), @{@}, @{@}, @{m4_fill(@{__VA_ARGS__@})@})m4_fill_end(@{})@})m4_dnl
 m4_filled
 @})@})m4_dnl
 cg_facts

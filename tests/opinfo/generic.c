@@ -1,8 +1,9 @@
 /* generic.c - rows for a plugin's operators that nobody wrote a row for.
  *
- * Arguments are made up from the schema: tensors of one dtype, numbers. With the plugin's YAML a `pointwise` expression is
- * evaluated here, node by node, each node by the body of the OpInfo row of the same name: the generator's parser is used,
- * none of its code. Without it the operator in float64 is what the other dtypes are compared with, and the report says so. */
+ * Arguments are made up from the schema: tensors of one dtype, numbers. With the plugin's YAML a
+ * `pointwise` expression is evaluated here, node by node, each node by the body of the OpInfo row
+ * of the same name: the generator's parser is used, none of its code. Without it the operator in
+ * float64 is what the other dtypes are compared with, and the report says so. */
 #include "generic.h"
 
 #include <math.h>
@@ -20,7 +21,7 @@ bool oi_generic_is_form(const tn_op *op)
     return false;
 }
 
-/* ---- an expression, evaluated ------------------------------------------------------------------------ */
+/* ---- an expression, evaluated ---------------------------------------------------------------- */
 typedef struct value {
     oi_num v;
     oi_real mag;
@@ -114,7 +115,7 @@ static oi_num expression(const oi_row *row, const oi_sample *s, tn_dtype d, cons
     return x.v;
 }
 
-/* ---- no expression: the operator itself, in float64 ---------------------------------------------------- */
+/* ---- no expression: the operator itself, in float64 ------------------------------------------ */
 static oi_sample in_double(const oi_sample *s)
 {
     oi_sample wide = *s;
@@ -130,7 +131,8 @@ static oi_sample in_double(const oi_sample *s)
     return wide;
 }
 
-/* Nothing is known of the terms inside, so that what cancels is judged by the operands' own size. */
+/* Nothing is known of the terms inside, so that what cancels is judged by the operands' own
+ * size. */
 static void set_mags(const oi_sample *s, oi_array *r)
 {
     int64_t coords[OI_DIMS];
@@ -186,7 +188,7 @@ static int itself_in_double(const oi_row *row, const oi_sample *s, oi_array *res
     return 1;
 }
 
-/* ---- rows ----------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 /* The names of tensors and numbers; NULL when there is an argument that cannot be made up. */
 static char *operands_of(const tn_op *op)
 {

@@ -4,8 +4,9 @@
 
 #include "opinfo.h"
 
-/* A row for the operator, or NULL when its arguments cannot be made up (then it is NOT-RUN). yaml: the plugin's schema file,
- * or NULL; with it a `pointwise` operator is checked against an evaluation of its expression. */
+/* A row for the operator, or NULL when its arguments cannot be made up (then it is NOT-RUN). yaml:
+ * the plugin's schema file, or NULL; with it a `pointwise` operator is checked against an
+ * evaluation of its expression. */
 const oi_row *oi_generic_row(const tn_op *op, const char *yaml);
 /* An in-place or out= form of another operator. */
 bool oi_generic_is_form(const tn_op *op);

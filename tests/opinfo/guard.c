@@ -1,8 +1,10 @@
-/* guard.c - tensors over memory that the harness owns: sentinels before, behind and between the elements.
+/* guard.c - tensors over memory that the harness owns: sentinels before, behind and between the
+ * elements.
  *
- * An image of every byte is kept. An input is whole when all bytes are as they were; what is written is whole when all
- * bytes but its elements are. A stride of over 2 GiB is backed by address space alone: only the bytes around each
- * element are touched, which is why a buffer is a few windows and not one block. */
+ * An image of every byte is kept. An input is whole when all bytes are as they were; what is
+ * written is whole when all bytes but its elements are. A stride of over 2 GiB is backed by
+ * address space alone: only the bytes around each element are touched, which is why a buffer is a
+ * few windows and not one block. */
 #include "opinfo.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
-/* number.c - the reference's numbers: dtypes, rounding, promotion and bytes, written from the formats' definitions.
+/* number.c - the reference's numbers: dtypes, rounding, promotion and bytes, written from the
+ * formats' definitions.
  *
- * A value is held in long double (integers in int64), and rounding to a dtype is done by arithmetic on its precision, so
- * that not a line is shared with the converters under test. */
+ * A value is held in long double (integers in int64), and rounding to a dtype is done by
+ * arithmetic on its precision, so that not a line is shared with the converters under test. */
 #include "opinfo.h"
 
 #include <math.h>
@@ -181,7 +182,7 @@ oi_num oi_from_scalar(const tn_scalar *s, tn_dtype d)
     return oi_cast(oi_float(s->v.f), TN_F64, d);
 }
 
-/* ---- bytes ----------------------------------------------------------------------------------------- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 static oi_real load_f16(uint16_t bits)
 {
     int e = bits >> 10 & 31, m = bits & 1023;

@@ -1,11 +1,12 @@
 /* opinfo.h - the OpInfo harness: what its files share.
  *
- *     rows_*.c (an operator's row)  ->  samples (arguments as data)  ->  a frame over guarded memory  ->  the device
- *                                   ->  reference (long double)      ->  compare.c  ->  states  ->  report.c
+ *     a row (rows_*.c) -> samples: arguments as data -> a frame over guarded memory -> the device
+ *                      -> the reference, in long double -> compare.c -> states -> report.c
  *
- * Nothing here knows a backend, and the reference shares no code with one: its arrays are plain row-major lists of numbers
- * in long double (integers exact), its promotion and rounding are its own. Memory comes from a pool that is emptied after
- * each case; a case runs in a child process, so when memory runs out the child may stop. */
+ * Nothing here knows a backend, and the reference shares no code with one: its arrays are plain
+ * row-major lists of numbers in long double (integers exact), its promotion and rounding are its
+ * own. Memory comes from a pool that is emptied after each case; a case runs in a child process,
+ * so when memory runs out the child may stop. */
 #ifndef TENON_OPINFO_H
 #define TENON_OPINFO_H
 
@@ -15,7 +16,7 @@
 #include <tenon/op.h>
 #include <tenon/tensor.h>
 
-/* ---- states ---------------------------------------------------------------------------------------- */
+/* ---- states ---------------------------------------------------------------------------------- */
 typedef enum oi_state {
     OI_PASS,
     OI_FAIL,
@@ -45,7 +46,7 @@ typedef enum oi_column {
 const char *oi_column_name(oi_column c);
 int oi_column_parse(const char *name); /* -1: none */
 
-/* ---- numbers (number.c) ---------------------------------------------------------------------------- */
+/* ---- numbers (number.c) ---------------------------------------------------------------------- */
 typedef long double oi_real;
 typedef struct oi_num {
     oi_real re, im;
@@ -63,7 +64,8 @@ tn_dtype oi_promote(tn_dtype a, tn_dtype b);
 oi_num oi_int(int64_t i);
 oi_num oi_float(oi_real re);
 oi_num oi_complex(oi_real re, oi_real im);
-/* A value as `to` holds it: rounded to nearest even, integers wrapped around, floats cut towards zero. */
+/* A value as `to` holds it: rounded to nearest even, integers wrapped around, floats cut towards
+ * zero. */
 oi_num oi_cast(oi_num v, tn_dtype from, tn_dtype to);
 oi_real oi_round(oi_real x, tn_dtype d);
 oi_real oi_ulp(oi_real magnitude, tn_dtype d); /* the last place of a number of this size */
@@ -73,7 +75,7 @@ bool oi_truth(oi_num v);
 oi_num oi_from_scalar(const tn_scalar *s, tn_dtype d);
 tn_dtype oi_scalar_dtype(const tn_scalar *s);
 
-/* ---- arrays (array.c) ------------------------------------------------------------------------------ */
+/* ---- arrays (array.c) ------------------------------------------------------------------------ */
 enum { OI_DIMS = 8, OI_ARGS = 10, OI_RESULTS = 16, OI_TEXT = 400 };
 typedef struct oi_array {
     tn_dtype dtype;
@@ -81,8 +83,8 @@ typedef struct oi_array {
     int64_t sizes[OI_DIMS];
     int64_t numel;
     oi_num *v; /* row-major */
-    oi_real *
-        mag; /* how large the terms were that made v[i], where that exceeds |v[i]|; NULL: as large as it */
+    /* How large the terms were that made v[i], where that exceeds |v[i]|; NULL: as large as it. */
+    oi_real *mag;
 } oi_array;
 void *oi_alloc(size_t bytes); /* zeroed, from the pool */
 void *oi_pool_mark(void);
@@ -99,7 +101,7 @@ bool oi_broadcast(int n, const oi_array *const *arrays, int *ndim, int64_t *size
 oi_array oi_array_cast(const oi_array *a, tn_dtype to);
 const char *oi_shape_text(int ndim, const int64_t *sizes); /* valid for the next seven calls */
 
-/* ---- random values (random.c) ---------------------------------------------------------------------- */
+/* ---- random values (random.c) ---------------------------------------------------------------- */
 typedef struct oi_rng {
     uint64_t state;
 } oi_rng;
@@ -108,7 +110,7 @@ uint64_t oi_random(oi_rng *r);
 double oi_uniform(oi_rng *r, double lo, double hi);
 int64_t oi_uniform_int(oi_rng *r, int64_t lo, int64_t hi); /* both included */
 
-/* ---- samples (sample.c) ---------------------------------------------------------------------------- */
+/* ---- samples (sample.c) ---------------------------------------------------------------------- */
 typedef enum oi_layout {
     OI_ROW,        /* row-major */
     OI_TRANSPOSED, /* column-major */
@@ -173,7 +175,7 @@ oi_array oi_values_in(oi_rng *r, tn_dtype d, int ndim, const int64_t *sizes, dou
         __VA_ARGS__                                                                                \
     }
 
-/* ---- rows ------------------------------------------------------------------------------------------ */
+/* ---- rows ------------------------------------------------------------------------------------ */
 enum {
     OI_TO_FLOAT = 1, /* integers are computed in float32 */
     OI_TO_BOOL = 2,  /* the result is bool */
@@ -189,8 +191,8 @@ enum {
 
 typedef oi_real (*oi_real_fn)(oi_real);
 typedef _Complex long double (*oi_complex_fn)(_Complex long double);
-/* One element: in[k] are the operands cast to `dtype`, the computation's; numbers too, after the tensors. `mag` may be
- * raised. */
+/* One element: in[k] are the operands cast to `dtype`, the computation's; numbers too, after the
+ * tensors. `mag` may be raised. */
 typedef oi_num (*oi_element_fn)(const oi_row *row, const oi_sample *s, tn_dtype dtype,
                                 const oi_num *in, oi_real *mag);
 
@@ -201,7 +203,8 @@ struct oi_row {
     const char *tolerance; /* a family of tolerances.c */
     /* The result's dtype may differ from the rule of flags: NULL where it does not. */
     void (*samples)(const oi_row *row, oi_samples *out, tn_dtype dtype, uint64_t seed);
-    /* Fills results and returns how many; 0: no reference for this sample. Not asked for error samples. */
+    /* Fills results and returns how many; 0: no reference for this sample. Not asked for error
+     * samples. */
     int (*reference)(const oi_row *row, const oi_sample *s, oi_array *results);
     oi_element_fn element;
     const char *operands; /* elementwise rows: argument names in order, "self other alpha" */
@@ -225,11 +228,11 @@ void oi_elementwise_samples(const oi_row *row, oi_samples *out, tn_dtype dtype, 
 int oi_elementwise_reference(const oi_row *row, const oi_sample *s, oi_array *results);
 tn_dtype oi_elementwise_dtype(const oi_row *row, const oi_sample *s); /* of the computation */
 
-/* ---- tolerances (tolerances.c) --------------------------------------------------------------------- */
+/* ---- tolerances (tolerances.c) --------------------------------------------------------------- */
 /* The limit in units in the last place of max(|reference|, mag); 0 for exact. */
 double oi_tolerance(const char *family, tn_dtype dtype);
 
-/* ---- memory with guards (guard.c) ------------------------------------------------------------------ */
+/* ---- memory with guards (guard.c) ------------------------------------------------------------ */
 typedef struct oi_window {
     unsigned char *at, *image;
     unsigned char *mask; /* 1 where an element lies */
@@ -251,7 +254,7 @@ bool oi_buffer_make(oi_buffer *b, const oi_tensor *t, tn_device device, char *wh
 bool oi_buffer_intact(const oi_buffer *b, bool elements, char *why);
 void oi_buffer_free(oi_buffer *b);
 
-/* ---- calls (call.c) -------------------------------------------------------------------------------- */
+/* ---- calls (call.c) -------------------------------------------------------------------------- */
 typedef struct oi_call {
     const tn_op *op;
     const oi_sample *sample;
@@ -265,7 +268,8 @@ typedef struct oi_call {
     tn_tensor *results[OI_RESULTS];
     int n_results;
 } oi_call;
-/* Fills a frame from the sample by argument name. out: given to the out arguments in order, or NULL. */
+/* Fills a frame from the sample by argument name. out: given to the out arguments in order, or
+ * NULL. */
 bool oi_call_make(oi_call *c, const tn_op *op, const oi_sample *s, tn_device device,
                   const oi_tensor *out, char *why);
 void oi_call_run(oi_call *c);
@@ -278,7 +282,7 @@ const tn_op *oi_form_inplace(const tn_op *op);
 const tn_op *oi_form_out(const tn_op *op);
 bool oi_is_unsupported(tn_status s);
 
-/* ---- comparison (compare.c) ------------------------------------------------------------------------ */
+/* ---- comparison (compare.c) ------------------------------------------------------------------ */
 typedef struct oi_error {
     bool bad;
     double ulp, absolute, normalised,
@@ -289,7 +293,7 @@ typedef struct oi_error {
 } oi_error;
 void oi_compare(const oi_array *got, const oi_array *want, const char *family, oi_error *e);
 
-/* ---- cases (case.c, check_*.c) --------------------------------------------------------------------- */
+/* ---- cases (case.c, check_*.c) --------------------------------------------------------------- */
 typedef struct oi_target {
     const char *name; /* "cpu" */
     const char *key;  /* "CPU" */
@@ -335,7 +339,7 @@ bool oi_wanted(const oi_case *c, const oi_sample *s);
 void oi_take_error(oi_result *r, const oi_error *e);
 bool oi_clear_message(const oi_call *call, char *why);
 
-/* ---- a run (run.c, report.c) ----------------------------------------------------------------------- */
+/* ---- a run (run.c, report.c) ----------------------------------------------------------------- */
 typedef struct oi_record {
     oi_case c;
     oi_result r;

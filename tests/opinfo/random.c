@@ -1,5 +1,6 @@
-/* random.c - where samples take their values from: a counter through splitmix64, begun anew for each sample from the seed,
- * the operator, the dtype and the sample's number, so that one case alone gives what the whole run gave. */
+/* random.c - where samples take their values from: a counter through splitmix64, begun anew for
+ * each sample from the seed, the operator, the dtype and the sample's number, so that one case
+ * alone gives what the whole run gave. */
 #include "opinfo.h"
 
 static uint64_t mix(uint64_t z)

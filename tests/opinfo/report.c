@@ -1,4 +1,5 @@
-/* report.c - the run as a table for people, and as JSON Lines for machines; report_pages.c has JUnit and HTML. */
+/* report.c - the run as a table for people, and as JSON Lines for machines; report_pages.c has
+ * JUnit and HTML. */
 #include "report.h"
 
 #include <math.h>
@@ -55,7 +56,7 @@ const char *oi_repro(const oi_run *run, const oi_record *r, char *buf, size_t n)
     return buf;
 }
 
-/* ---- text ------------------------------------------------------------------------------------------ */
+/* ---- text ------------------------------------------------------------------------------------ */
 /* The worst state of the cases of one operator, device and dtype. */
 static char cell(const oi_run *run, const oi_row *row, const oi_target *target, tn_dtype d)
 {
@@ -174,7 +175,7 @@ void oi_report_text(const oi_run *run, FILE *to)
     fprintf(to, "\n%s\n", oi_exit_status(&t, run) == TOOL_OK ? "green" : "NOT GREEN");
 }
 
-/* ---- JSON Lines ------------------------------------------------------------------------------------ */
+/* ---- JSON Lines ------------------------------------------------------------------------------ */
 static json_t *number(double x)
 {
     return isfinite(x) ? json_real(x) : json_string(isnan(x) ? "nan" : "inf");

@@ -22,14 +22,14 @@ void oi_report_json(const oi_run *run);
 void oi_report_junit(const oi_run *run, FILE *to);
 void oi_report_html(const oi_run *run, FILE *to);
 
-/* ---- expected failures (expected.c) ---------------------------------------------------------------- */
+/* ---- expected failures (expected.c) ---------------------------------------------------------- */
 typedef struct oi_excuse {
     const char *case_id; /* as oi_case_id gives it; a trailing '*' stands for any rest */
     const char *reason;
     const char *expires; /* YYYY-MM-DD, the last day */
 } oi_excuse;
-/* Marks excused failures as expected: they keep their state, but are not red. An unexpected pass and an expired entry
- * become FAIL. */
+/* Marks excused failures as expected: they keep their state, but are not red. An unexpected pass
+ * and an expired entry become FAIL. */
 void oi_apply_excuses(oi_run *run, const oi_excuse *list, size_t n, const char *today);
 extern const oi_excuse oi_excuses[];
 extern const size_t oi_excuses_n;

@@ -1,5 +1,5 @@
-/* report_pages.c - the run for other programs' pages: JUnit for CI, and an HTML support matrix stamped with date and commit
- * (TENON_COMMIT or GITHUB_SHA, where a CI sets them). */
+/* report_pages.c - the run for other programs' pages: JUnit for CI, and an HTML support matrix
+ * stamped with date and commit (TENON_COMMIT or GITHUB_SHA, where a CI sets them). */
 #include "report.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* rows_binary.c - elementwise operators of two operands: arithmetic, powers, extremes, comparisons, logic and bits. The
- * Scalar overloads are rows of the same bodies: a number is an operand like a tensor. */
+/* rows_binary.c - elementwise operators of two operands: arithmetic, powers, extremes,
+ * comparisons, logic and bits. The Scalar overloads are rows of the same bodies: a number is an
+ * operand like a tensor. */
 #include "rows_impl.h"
 
 #include <complex.h>
@@ -42,7 +43,7 @@ enum {
     SHR,
 };
 
-/* ---- integers -------------------------------------------------------------------------------------- */
+/* ---- integers -------------------------------------------------------------------------------- */
 static int64_t floor_quotient(int64_t a, int64_t b)
 {
     if (b == -1)
@@ -105,7 +106,7 @@ static int64_t on_integers(int64_t kind, tn_dtype d, int64_t a, int64_t b, int64
     }
 }
 
-/* ---- real and complex ------------------------------------------------------------------------------ */
+/* ---- real and complex ------------------------------------------------------------------------ */
 static oi_real floor_real(oi_real a, oi_real b)
 {
     if (b == 0)
@@ -237,7 +238,7 @@ static oi_num comparison(const oi_row *row, const oi_sample *s, tn_dtype d, cons
     }
 }
 
-/* ---- div with a rounding mode ---------------------------------------------------------------------- */
+/* ---- div with a rounding mode ---------------------------------------------------------------- */
 static oi_num quotient(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in,
                        oi_real *mag)
 {
@@ -301,7 +302,7 @@ static void division_samples(const oi_row *row, oi_samples *out, tn_dtype d, uin
     s->error = s->by_value = true;
 }
 
-/* ---- powers ---------------------------------------------------------------------------------------- */
+/* ---- powers ---------------------------------------------------------------------------------- */
 /* Integers: small, exponents not negative, which integers cannot hold. */
 static void power_samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t seed)
 {

@@ -1,5 +1,5 @@
-/* rows_copy.c - copies, casts and fills. A cast is the reference's own rounding; floats go to integers within their range
- * only, since what lies outside is not defined. */
+/* rows_copy.c - copies, casts and fills. A cast is the reference's own rounding; floats go to
+ * integers within their range only, since what lies outside is not defined. */
 #include "rows_impl.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* rows_create.c - operators that make a tensor from sizes and numbers. What empty and its kin hold is not defined, so that
- * of them only shape, dtype and strides are compared. */
+/* rows_create.c - operators that make a tensor from sizes and numbers. What empty and its kin hold
+ * is not defined, so that of them only shape, dtype and strides are compared. */
 #include "rows_impl.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 enum { NOTHING, ZERO, ONE, GIVEN };
 
-/* ---- constants --------------------------------------------------------------------------------------- */
+/* ---- constants ------------------------------------------------------------------------------- */
 static tn_scalar value_for(tn_dtype d)
 {
     return d == TN_BOOL        ? tn_scalar_bool(true)
@@ -77,7 +77,7 @@ static void samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t see
     }
 }
 
-/* ---- arange ------------------------------------------------------------------------------------------- */
+/* ---- arange ---------------------------------------------------------------------------------- */
 static oi_num number_at(const oi_sample *s, const char *name, int64_t or_else)
 {
     const oi_arg *a = oi_find(s, name);

@@ -1,4 +1,5 @@
-/* rows_index.c - reading by index: index_select, gather, embedding. An index out of range is an error, never a read. */
+/* rows_index.c - reading by index: index_select, gather, embedding. An index out of range is an
+ * error, never a read. */
 #include "rows_impl.h"
 
 enum { SELECT, GATHER, EMBEDDING };

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- joining ------------------------------------------------------------------------------------------ */
+/* ---- joining --------------------------------------------------------------------------------- */
 static bool is_nothing(const oi_array *a)
 {
     return a->ndim == 1 && a->numel == 0; /* joins anything */
@@ -89,7 +89,7 @@ static void join_samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64_
     joining(row, out, d, seed, "large", 2, 1, large, OI_ROW)->large = true;
 }
 
-/* ---- softmax ------------------------------------------------------------------------------------------ */
+/* ---- softmax --------------------------------------------------------------------------------- */
 static void softmax_row(const oi_array *x, oi_array *r, int64_t begin, int64_t step, int64_t n,
                         bool logarithm)
 {

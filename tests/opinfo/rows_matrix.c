@@ -1,5 +1,5 @@
-/* rows_matrix.c - products of matrices. One reference multiplies stacks of matrices with broadcasting; the operators are
- * its special cases. The error is measured against sum |a||b|. */
+/* rows_matrix.c - products of matrices. One reference multiplies stacks of matrices with
+ * broadcasting; the operators are its special cases. The error is measured against sum |a||b|. */
 #include "rows_impl.h"
 
 #include <math.h>
@@ -132,7 +132,7 @@ static int reference(const oi_row *row, const oi_sample *s, oi_array *results)
     return 1;
 }
 
-/* ---- samples ------------------------------------------------------------------------------------------ */
+/* ---- samples --------------------------------------------------------------------------------- */
 typedef struct setting {
     int64_t kind;
     const char *what;

@@ -1,5 +1,5 @@
-/* rows_reduce.c - reductions. One walk over the input in row-major order; each element is added to the group that its
- * kept coordinates name. An empty or absent list of dims means all of them. */
+/* rows_reduce.c - reductions. One walk over the input in row-major order; each element is added to
+ * the group that its kept coordinates name. An empty or absent list of dims means all of them. */
 #include "rows_impl.h"
 
 #include <complex.h>
@@ -14,7 +14,7 @@ static bool is_extreme(int64_t kind)
     return (kind & KIND) >= AMAX && (kind & KIND) <= ARGMIN;
 }
 
-/* ---- geometry ---------------------------------------------------------------------------------------- */
+/* ---- geometry -------------------------------------------------------------------------------- */
 static unsigned reduced_dims(const oi_sample *s, int ndim)
 {
     const oi_arg *dim = oi_find(s, "dim");
@@ -56,7 +56,7 @@ static int64_t group_at(const groups *g, const oi_array *x, const int64_t *coord
     return index;
 }
 
-/* ---- one more element ------------------------------------------------------------------------------- */
+/* ---- one more element ------------------------------------------------------------------------ */
 static void add_to(oi_num *r, oi_real *mag, oi_num v)
 {
     *r = (oi_num){r->re + v.re, r->im + v.im, (int64_t)((uint64_t)r->i + (uint64_t)v.i)};
@@ -144,7 +144,7 @@ static int reference(const oi_row *row, const oi_sample *s, oi_array *results)
     return kind == MAX_BOTH || kind == MIN_BOTH ? 2 : 1;
 }
 
-/* ---- samples ----------------------------------------------------------------------------------------- */
+/* ---- samples --------------------------------------------------------------------------------- */
 typedef struct shape {
     const char *what;
     int ndim;

@@ -1,5 +1,5 @@
-/* rows_ternary.c - elementwise operators of three operands: addcmul and its kin, where, clamp with optional bounds, and
- * masked_fill, whose value is cast to self's dtype and never promotes. */
+/* rows_ternary.c - elementwise operators of three operands: addcmul and its kin, where, clamp with
+ * optional bounds, and masked_fill, whose value is cast to self's dtype and never promotes. */
 #include "rows_impl.h"
 
 #include <complex.h>
@@ -35,7 +35,7 @@ static oi_num where(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_
     return in[0].i ? in[1] : in[2];
 }
 
-/* ---- clamp ------------------------------------------------------------------------------------------ */
+/* ---- clamp ----------------------------------------------------------------------------------- */
 static bool has(const oi_sample *s, const char *name)
 {
     const oi_arg *a = oi_find(s, name);
@@ -94,7 +94,7 @@ static void clamp_samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64
     none->error = true;
 }
 
-/* ---- masked_fill ------------------------------------------------------------------------------------ */
+/* ---- masked_fill ----------------------------------------------------------------------------- */
 static tn_scalar fill_value(tn_dtype d)
 {
     return d == TN_BOOL        ? tn_scalar_bool(true)

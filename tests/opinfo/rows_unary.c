@@ -1,5 +1,5 @@
-/* rows_unary.c - elementwise operators of one tensor. Most are a function of <math.h> in long double, and one of
- * <complex.h>; the others have a body below. */
+/* rows_unary.c - elementwise operators of one tensor. Most are a function of <math.h> in long
+ * double, and one of <complex.h>; the others have a body below. */
 #include "rows_impl.h"
 
 #include <complex.h>
@@ -25,7 +25,7 @@ static oi_num by_function(const oi_row *row, const oi_sample *s, tn_dtype d, con
                             : oi_float(row->real(in[0].re));
 }
 
-/* ---- functions that the library lacks -------------------------------------------------------------- */
+/* ---- functions that the library lacks -------------------------------------------------------- */
 static oi_real rsqrt_(oi_real x)
 {
     return 1 / sqrtl(x);
@@ -67,7 +67,7 @@ static complex_t clog10_(complex_t z)
     return clogl(z) / logl(10);
 }
 
-/* ---- those that are not functions of a real or complex number alone -------------------------------- */
+/* ---- those that are not functions of a real or complex number alone -------------------------- */
 enum {
     NEG,
     POSITIVE,

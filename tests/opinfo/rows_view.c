@@ -1,5 +1,6 @@
-/* rows_view.c - operators that move no data. The reference is a geometry over the input's elements in row-major order: each
- * operator changes sizes, steps and offset, and one loop gathers. What memory the input has does not matter to it. */
+/* rows_view.c - operators that move no data. The reference is a geometry over the input's elements
+ * in row-major order: each operator changes sizes, steps and offset, and one loop gathers. What
+ * memory the input has does not matter to it. */
 #include "rows_impl.h"
 
 #include <string.h>
@@ -98,7 +99,7 @@ static oi_array gather(const oi_array *x, const geometry *g)
     return r;
 }
 
-/* ---- one operator each ------------------------------------------------------------------------------- */
+/* ---- one operator each ----------------------------------------------------------------------- */
 static geometry reshaped(const oi_array *x, const oi_arg *size)
 {
     int64_t sizes[OI_DIMS], known = 1;
@@ -330,7 +331,7 @@ static int reference(const oi_row *row, const oi_sample *s, oi_array *results)
     return 1;
 }
 
-/* ---- several results --------------------------------------------------------------------------------- */
+/* ---- several results ------------------------------------------------------------------------- */
 static int pieces(const oi_row *row, const oi_sample *s, oi_array *results)
 {
     const oi_array *x = oi_input(s, "self");
@@ -389,12 +390,12 @@ static int as_dtype(const oi_row *row, const oi_sample *s, oi_array *results)
 #define PLAIN(name, which, flags_)                                                                 \
     {                                                                                              \
         .op = name, .dtypes = ALL, .flags = OI_VIEW | (flags_), .tolerance = "exact",              \
-        .kind = which, .samples = oi_view_samples, .reference = reference                                  \
+        .kind = which, .samples = oi_view_samples, .reference = reference                          \
     }
 #define PIECES(name, which)                                                                        \
     {                                                                                              \
         .op = name, .dtypes = ALL, .flags = OI_VIEW, .tolerance = "exact", .kind = which,          \
-        .samples = oi_view_samples, .reference = pieces                                                    \
+        .samples = oi_view_samples, .reference = pieces                                            \
     }
 
 static const oi_row rows[] = {

@@ -1,9 +1,10 @@
 /* run.c - a run: every wanted row on every device, in child processes.
  *
- * A unit is one operator on one device; its cases (dtype x column) have numbers. A child runs a range of them and says on a
- * pipe when a case begins and how it ended, so that a crash or a hang names its case. That case is run again alone; if it
- * does no harm alone, the earlier case that broke the process is found by bisection. Then the unit goes on behind it.
- * The parent itself never calls an operator: it stays whole, and its children begin with no threads of others. */
+ * A unit is one operator on one device; its cases (dtype x column) have numbers. A child runs a
+ * range of them and says on a pipe when a case begins and how it ended, so that a crash or a hang
+ * names its case. That case is run again alone; if it does no harm alone, the earlier case that
+ * broke the process is found by bisection. Then the unit goes on behind it. The parent itself
+ * never calls an operator: it stays whole, and its children begin with no threads of others. */
 #define _GNU_SOURCE
 #include "opinfo.h"
 
@@ -53,7 +54,7 @@ static oi_case case_of(const oi_run *run, size_t unit, int index)
         index / OI_COLUMNS, run->seed,     run->sample};
 }
 
-/* ---- in the child ---------------------------------------------------------------------------------- */
+/* ---- in the child ---------------------------------------------------------------------------- */
 static bool is_wanted(const oi_run *run, const oi_case *c, int column)
 {
     return run->dtypes & TN_DTYPE_BIT(c->dtype) && (run->column < 0 || run->column == column) &&
@@ -102,7 +103,7 @@ static void run_range(const oi_run *run, size_t unit, int first, int end, int fd
     _exit(0);
 }
 
-/* ---- in the parent --------------------------------------------------------------------------------- */
+/* ---- in the parent --------------------------------------------------------------------------- */
 static bool start(const oi_run *run, worker *w, size_t unit, int first, int end)
 {
     int fds[2];

@@ -92,7 +92,7 @@ int64_t oi_get_int(const oi_sample *s, const char *name, int64_t or_else)
     return a && a->n > 0 ? a->ints[0] : or_else;
 }
 
-/* ---- values ---------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 static oi_num value(oi_rng *r, tn_dtype d, double lo, double hi)
 {
     if (d == TN_BOOL)

@@ -1,10 +1,11 @@
-/* tolerances.c - how far a result may be from the reference, by family of operators and dtype: the one place where a limit
- * is written. Units: last places of the result's dtype, at the size of max(|reference|, the terms it was made from).
- * 0 means: the reference rounded to the dtype, exactly. The observed worst stands beside the limit in every report; a
- * limit far above it is too lax.
+/* tolerances.c - how far a result may be from the reference, by family of operators and dtype: the
+ * one place where a limit is written. Units: last places of the result's dtype, at the size of
+ * max(|reference|, the terms it was made from). 0 means: the reference rounded to the dtype,
+ * exactly. The observed worst stands beside the limit in every report; a limit far above it is too
+ * lax.
  *
- * float16 and bfloat16 are computed in float32 and rounded once: half a place, and a little for a result that float32
- * puts on the other side of the middle. */
+ * float16 and bfloat16 are computed in float32 and rounded once: half a place, and a little for a
+ * result that float32 puts on the other side of the middle. */
 #include "opinfo.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* view_samples.c - samples of the operators that move no data: mostly a table, one line per way to call one. Each line that is
- * right is tried on row-major, transposed and gapped memory. */
+/* view_samples.c - samples of the operators that move no data: mostly a table, one line per way to
+ * call one. Each line that is right is tried on row-major, transposed and gapped memory. */
 #include "rows_impl.h"
 
 #include <string.h>
@@ -211,4 +211,3 @@ void oi_view_dtype_samples(const oi_row *row, oi_samples *out, tn_dtype d, uint6
     s = add(row, out, d, seed, "gaps", OI_SIZES(3, 4), OI_GAPPED);
     oi_arg_int(s, "dtype", TN_FIELD_DTYPE, partner(d));
 }
-

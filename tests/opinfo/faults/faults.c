@@ -1,6 +1,7 @@
-/* faults.c - a plugin that is wrong on purpose, in one way at a time: TENON_FAULT names the fault (faults.h), and its kernel
- * replaces the cpu plugin's by rank. "none" is a right kernel, which must pass. Kernels are for the dtype that faults.h
- * gives; written over several lines each, because they are meant to be read beside the harness that catches them. */
+/* faults.c - a plugin that is wrong on purpose, in one way at a time: TENON_FAULT names the fault
+ * (faults.h), and its kernel replaces the cpu plugin's by rank. "none" is a right kernel, which
+ * must pass. Kernels are for the dtype that faults.h gives; written over several lines each,
+ * because they are meant to be read beside the harness that catches them. */
 #include <float.h>
 #include <math.h>
 #include <pthread.h>
@@ -29,7 +30,7 @@ static float relu_of(float x)
     return x < 0 ? 0 : x;
 }
 
-/* ---- inner loops ---------------------------------------------------------------------------------------- */
+/* ---- inner loops ----------------------------------------------------------------------------- */
 static void loop_none(char *const *p, strides s, int64_t n, const void *params)
 {
     (void)params;
@@ -197,7 +198,7 @@ static void loop_unsteady(char *const *p, strides s, int64_t n, const void *para
                                                                    : expf(in_at(p, s, 1, i)));
 }
 
-/* ---- kernels --------------------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 static tn_status run(tn_call *call, tn_loop_fn loop, const void *params)
 {
     return tn->iter_run(call, call->iter, loop, params);
@@ -355,7 +356,7 @@ static tn_status leaves_written(tn_call *call, struct tn_gather_args *a)
     return accepts_bad_index(call, a);
 }
 
-/* ---- plain operators -------------------------------------------------------------------------------------- */
+/* ---- plain operators ------------------------------------------------------------------------- */
 static tn_status shares_input(tn_call *call, struct tn_clone_args *a)
 {
     (void)call;
@@ -397,7 +398,7 @@ static tn_status copies_view(tn_call *call, struct tn_t_args *a)
     return tn->tensor_new(call, a->self->ndim, sizes, a->self->dtype, a->self->device, &a->result);
 }
 
-/* ---- registration ------------------------------------------------------------------------------------------ */
+/* ---- registration ---------------------------------------------------------------------------- */
 #define FAULTY(op, key_, kernel, dtypes_)                                                          \
     {                                                                                              \
         .schema = TN_SCHEMA_##op, .key = key_, .fn = TN_KERNEL_FN(op, kernel), .rank = 100,        \

@@ -1,5 +1,6 @@
-/* faults.h - the planted faults: what each does, and how the harness must call it. The plugin (faults.c) takes its kernel
- * from this list by the environment variable TENON_FAULT; the test (tests/unit/opinfo/faults.c) walks it. */
+/* faults.h - the planted faults: what each does, and how the harness must call it. The plugin
+ * (faults.c) takes its kernel from this list by the environment variable TENON_FAULT; the test
+ * (tests/unit/opinfo/faults.c) walks it. */
 #ifndef TENON_OPINFO_FAULTS_H
 #define TENON_OPINFO_FAULTS_H
 
@@ -8,12 +9,12 @@
 /* clang-format off */
 #define FAULTS(FAULT) \
     FAULT(tail, "^relu$", "cpu", "f32", "values", "FAIL MISTRUSTED") /* last elements left out */ \
-    FAULT(stale, "^relu$", "cpu", "f32", "values", "FAIL MISTRUSTED") /* writes only the first time */ \
+    FAULT(stale, "^relu$", "cpu", "f32", "values", "FAIL MISTRUSTED") /* writes only once */ \
     FAULT(unwritten, "^relu$", "cpu", "f32", "values", "FAIL MISTRUSTED") /* never writes */ \
     FAULT(rounding, "^mul.Tensor$", "cpu", "f32", "values", "FAIL") /* towards zero */ \
     FAULT(swapped, "^sub.Tensor$", "cpu", "f32", "values", "FAIL") /* other - self */ \
     FAULT(no_alpha, "^add.Tensor$", "cpu", "f32", "values", "FAIL") /* alpha ignored */ \
-    FAULT(ignored_stride, "^relu$", "cpu", "f32", "values", "FAIL CRASH") /* reads as if contiguous */ \
+    FAULT(ignored_stride, "^relu$", "cpu", "f32", "values", "FAIL CRASH") /* as if contiguous */ \
     FAULT(short_stride, "^relu$", "cpu", "f32", "values", "FAIL CRASH") /* a stride in 31 bits */ \
     FAULT(overflow, "^add.Tensor$", "cpu", "i64", "values", "FAIL") /* computed in 32 bits */ \
     FAULT(saturates, "^add.Tensor$", "cpu", "i32", "values", "FAIL") /* does not wrap around */ \
@@ -21,7 +22,7 @@
     FAULT(clips_infinity, "^relu$", "cpu", "f32", "values", "FAIL") /* infinity becomes FLT_MAX */ \
     FAULT(lies, "^relu$", "cpu", "f32", "dtypes", "FAIL") /* claims, refuses */ \
     FAULT(undeclared, "^relu$", "cpu", "f32", "dtypes", "UNDECLARED") /* works, does not claim */ \
-    FAULT(claims_nothing, "^relu$", "cpu", "f32", "dtypes", "UNSUPPORTED") /* refuses everything */ \
+    FAULT(claims_nothing, "^relu$", "cpu", "f32", "dtypes", "UNSUPPORTED") /* and refuses */ \
     FAULT(unclear, "^relu$", "cpu", "f32", "dtypes", "FAIL") /* refuses in two lines */ \
     FAULT(always_fails, "^relu$", "cpu", "f32", "dtypes", "ERROR") /* every call */ \
     FAULT(bad_status, "^relu$", "cpu", "f32", "dtypes", "ERROR") /* a status that is none */ \
@@ -41,8 +42,8 @@
     FAULT(ends_process, "^relu$", "cpu", "f32", "dtypes", "CRASH") /* exit(0) */ \
     FAULT(hang, "^relu$", "cpu", "f32", "dtypes", "TIMEOUT") \
     FAULT(accepts_bad_index, "^gather$", "cpu", "f32", "errors", "FAIL") /* out of range: zeros */ \
-    FAULT(leaves_written, "^gather$", "cpu", "f32", "errors", "FAIL") /* fails, having changed an input */ \
-    FAULT(shares_input, "^clone$", "cpu", "f32", "alias", "FAIL") /* an alias that is not marked */ \
+    FAULT(leaves_written, "^gather$", "cpu", "f32", "errors", "FAIL") /* input changed */ \
+    FAULT(shares_input, "^clone$", "cpu", "f32", "alias", "FAIL") /* not marked */ \
     FAULT(copies_view, "^t$", "cpu", "f32", "alias", "FAIL") /* a marked alias that is a copy */ \
     FAULT(wrong_dtype, "^clone$", "cpu", "f32", "values", "FAIL") \
     FAULT(wrong_shape, "^clone$", "meta", "f32", "meta", "FAIL") /* on meta alone */ \

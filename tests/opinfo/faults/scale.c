@@ -1,5 +1,6 @@
-/* scale.c - a plugin with an operator of its own, `alpha * self + beta`, for which nobody wrote a row: the harness must make
- * one from the schema. Right as it stands; with -DWRONG its float64 is right and its float32 is off. */
+/* scale.c - a plugin with an operator of its own, `alpha * self + beta`, for which nobody wrote a
+ * row: the harness must make one from the schema. Right as it stands; with -DWRONG its float64 is
+ * right and its float32 is off. */
 #include <tenon/plugin.h>
 
 #ifndef WRONG

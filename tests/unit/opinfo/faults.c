@@ -1,6 +1,7 @@
-/* faults.c - the harness is tested: every planted fault of tests/opinfo/faults must be caught, in the column and with a state
- * that fits, and a right kernel must pass. The plugin is built once, while the test runs; a fault is an environment variable
- * away. One test per group, so that a fault that is not caught is named and the others are looked at all the same. */
+/* faults.c - the harness is tested: every planted fault of tests/opinfo/faults must be caught, in
+ * the column and with a state that fits, and a right kernel must pass. The plugin is built once,
+ * while the test runs; a fault is an environment variable away. One test per group, so that a
+ * fault that is not caught is named and the others are looked at all the same. */
 #include <jansson.h>
 #include <sys/stat.h>
 

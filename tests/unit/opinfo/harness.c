@@ -1,5 +1,5 @@
-/* harness.c - the harness's own numbers, comparison and excuses: what every verdict stands on. The sources are included, so
- * that nothing of the command is needed. */
+/* harness.c - the harness's own numbers, comparison and excuses: what every verdict stands on. The
+ * sources are included, so that nothing of the command is needed. */
 #include <criterion/criterion.h>
 #include <math.h>
 
@@ -9,7 +9,7 @@
 #include "tests/opinfo/random.c"
 #include "tests/opinfo/tolerances.c"
 
-/* ---- numbers -------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 Test(opinfo_number, every_half_comes_back)
 {
     for (uint32_t bits = 0; bits < 0x10000; bits++) {
@@ -69,7 +69,7 @@ Test(opinfo_number, a_last_place_is_one)
     cr_expect_eq(oi_ulp(1e9L, TN_F16), 32);
 }
 
-/* ---- comparison ----------------------------------------------------------------------------------------- */
+/* ---- comparison ------------------------------------------------------------------------------ */
 static oi_array three(double a, double b, double c)
 {
     oi_array x = oi_array_new(TN_F32, 1, &(int64_t){3});
