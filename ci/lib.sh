@@ -50,7 +50,7 @@ step() {
         printf 'ok      %s (%s s)\n' "$name" $((SECONDS - start))
     else
         failed=$((failed + 1))
-        printf 'FAILED  %s (%s s): %s\n' "$name" $((SECONDS - start)) "$*"
+        printf 'FAILED  %s (%s s): %.200s\n' "$name" $((SECONDS - start)) "$*"
         tail -n 60 "$log" | sed 's/^/        /'
     fi
 }

@@ -36,7 +36,7 @@ typedef struct tn__memory_stats {
     int64_t cached_bytes;     /* in this thread's lists */
 } tn__memory_stats;
 TN_API void tn__memory_get(tn__memory_stats *out); /* for tests */
-TN_API void tn__alloc_fail_at(int64_t nth);        /* the n-th allocation from now fails; 0: none */
+TN_API void tn__alloc_fail_at(int64_t nth);        /* the n-th allocation from now fails, that and all after it for -n; 0: none */
 
 /* ---- errors (error.c) ----------------------------------------------------------------------------- */
 /* Writes the record and returns status. `call` says operator, plugin and site; it may be NULL. */

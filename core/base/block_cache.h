@@ -32,7 +32,7 @@ extern _Thread_local tn__block_cache tn__block_cache_tls __attribute__((tls_mode
 
 void *tn__block_alloc_slow(size_t bytes);
 bool tn__block_begin_thread(tn__block_cache *c); /* false: this thread keeps nothing */
-extern void (*tn__block_trim_pairs)(tn__block_cache *c); /* set by the tensors' own file */
+extern void (*_Atomic tn__block_trim_pairs)(tn__block_cache *c); /* set by the tensors' own file */
 void tn__block_free_slow(void *p, size_t bytes);
 
 static inline int tn__block_class(size_t bytes)

@@ -13,12 +13,14 @@ enum { ALIGNMENT = 64, CLASS_BLOCKS = 64 };
 static const size_t CACHE_BYTES = (size_t)512 << 20; /* per thread */
 
 static atomic_llong live_allocations, system_blocks;
-static atomic_llong fail_countdown; /* 0: off */
+static atomic_llong fail_countdown; /* 0: off; from above down to 1, which fails once; from below up to -1, which goes on */
 
 static bool fails_now(void)
 {
-    if (TN__LIKELY(atomic_load_explicit(&fail_countdown, memory_order_relaxed) == 0)) return false;
-    return atomic_fetch_sub(&fail_countdown, 1) == 1;
+    long long left = atomic_load_explicit(&fail_countdown, memory_order_relaxed);
+    if (TN__LIKELY(left == 0)) return false;
+    if (left == -1) return true;
+    return atomic_fetch_add(&fail_countdown, left < 0 ? 1 : -1) == 1;
 }
 
 static void *counted(void *p)
@@ -83,7 +85,7 @@ static int class_or_none(size_t bytes)
     return bytes <= (size_t)1 << TN__BLOCK_LARGEST_LOG2 ? tn__block_class(bytes) : TN__BLOCK_CLASSES;
 }
 
-void (*tn__block_trim_pairs)(tn__block_cache *c);
+void (*_Atomic tn__block_trim_pairs)(tn__block_cache *c);
 
 /* From here on the thread keeps nothing, until it begins again. */
 static void end_thread(tn__block_cache *c)
@@ -180,7 +182,8 @@ void tn__block_free(void *p, size_t bytes)
 void tn__block_trim(void)
 {
     tn__block_cache *c = &tn__block_cache_tls;
-    if (tn__block_trim_pairs) tn__block_trim_pairs(c);
+    void (*trim_pairs)(tn__block_cache *) = atomic_load_explicit(&tn__block_trim_pairs, memory_order_relaxed);
+    if (trim_pairs) trim_pairs(c);
     for (int i = 0; i < TN__BLOCK_CLASSES; i++) {
         while (c->lists[i]) {
             tn__free_block *b = c->lists[i];

@@ -79,27 +79,13 @@ tn_status tn__kernel_fall_through(tn_call *call, void *frame)
 }
 
 /* ---- the error of an empty slot -------------------------------------------------------------------- */
-static void append(char *buf, size_t cap, const char *text)
-{
-    size_t used = strlen(buf);
-    if (used + 1 < cap) strncat(buf, text, cap - used - 1);
-}
-
 tn_status tn__kernel_missing(tn_call *call, void *frame)
 {
     (void)frame;
     const tn_op *op = call->op;
-    if (!op->defined)
+    char servers[512];
+    if (!tn__registry_servers(op, servers, sizeof servers))
         return tn__fail(call, TN_ERR_NO_KERNEL, "%s is not registered: the plugin that defined it was unloaded", op->name);
-    char servers[512] = "";
-    for (int key = 0; key < TN__REGISTRABLE; key++) {
-        if (!op->kernels[key]) continue;
-        append(servers, sizeof servers, *servers ? ", " : "");
-        append(servers, sizeof servers, tn__key_name(key));
-        append(servers, sizeof servers, " (plugin ");
-        append(servers, sizeof servers, tn__plugin_name(op->kernels[key]->plugin));
-        append(servers, sizeof servers, ")");
-    }
     const char *key = tn__key_name((int)tn__slot_of(call->keys));
     if (!*key) key = "an unknown device type";
     if (!*servers)

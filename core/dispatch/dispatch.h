@@ -101,6 +101,7 @@ typedef struct tn__structure {
     uint16_t tensors[TN_MAX_OPERANDS]; /* offsets in the frame */
     uint16_t numbers[TN_MAX_OPERANDS];
     uint16_t dtype_offset; /* of the `dtype` argument; 0: none. When it is given, an out must have just that dtype */
+    struct tn__structure *retired;     /* the next one that was replaced when its operator came back */
     bool promotes[TN_MAX_OPERANDS];    /* a number without a default takes part in promotion; alpha only scales */
 } tn__structure;
 
@@ -127,7 +128,7 @@ struct tn_op {
     bool defined;             /* false once its plugin was unloaded */
     uint8_t how[TN__SLOTS];   /* tn__how: why a slot holds what it holds */
     tn__kernel *kernels[TN__REGISTRABLE];
-    tn_op *next; /* in its hash bucket */
+    tn_op *retired; /* the next one whose name another operator has taken: handles to it stay safe */
 };
 
 /* ---- tables (table.c) ----------------------------------------------------------------------------- */
@@ -157,7 +158,7 @@ tn_status tn__structured_call(tn_call *call, void *frame);  /* prepares results 
 tn_status tn__adapted_call(tn_call *call, void *frame);     /* a kernel compiled against an older schema */
 tn_status tn__call_with_older_frame(const tn_op *op, void *frame, uint64_t keys, const char *file, int line);
 
-/* ---- the registry (registry.c) -------------------------------------------------------------------- */
+/* ---- the registry (stage.c, registry.c) -------------------------------------------------------------------- */
 /* A transaction: what one plugin registers, staged; commit publishes all of it, rollback nothing. The first failure
  * sticks: whatever is registered afterwards returns it, and commit refuses. */
 struct tn_registry {

@@ -117,16 +117,17 @@ const char *tn_op_server(const tn_op *op, const char *key, const char **how)
         if (how) *how = tn__how_text(TN__HOW_MISSING);
         return "";
     }
-    if (how) *how = tn__how_text(op->how[slot]);
-    if (op->how[slot] == TN__HOW_MISSING || op->how[slot] == TN__HOW_FALLTHROUGH) return "";
-    return tn__plugin_name(atomic_load(&((tn_op *)op)->slots[slot])->plugin);
+    const tn__kernel *k;
+    tn__how why = tn__registry_slot(op, slot, &k);
+    if (how) *how = tn__how_text(why);
+    return why == TN__HOW_MISSING || why == TN__HOW_FALLTHROUGH ? "" : tn__plugin_name(k->plugin);
 }
 
 tn_dtypes tn_op_dtypes(const tn_op *op, const char *key)
 {
     int slot = tn__key_parse(key);
-    if (slot < 0 || slot >= TN__SLOTS || op->how[slot] == TN__HOW_MISSING) return 0;
-    const tn__kernel *k = atomic_load(&((tn_op *)op)->slots[slot]);
+    const tn__kernel *k;
+    if (slot < 0 || slot >= TN__SLOTS || tn__registry_slot(op, slot, &k) == TN__HOW_MISSING) return 0;
     tn_dtypes all = op->structure ? op->structure->dtypes : TN_DTYPES_ALL;
     return k->dtypes ? k->dtypes & all : all;
 }

@@ -2,7 +2,36 @@
 #ifndef TN_CORE_REGISTRY_H
 #define TN_CORE_REGISTRY_H
 
+#include <string.h>
+
 #include "core/dispatch/dispatch.h"
+
+/* ---- a transaction's parts (stage.c, registry.c) ---------------------------------------------------------- */
+typedef struct tn__staged_op {
+    tn_op *op;
+    tn__structure *structure;
+    tn_op *forms[TN__FORMS];
+    tn__form form;
+    bool again; /* an operator whose plugin was unloaded comes back: old handles work again */
+} tn__staged_op;
+
+typedef struct tn__staged_kernel {
+    tn_op *op; /* NULL: a fallback for the key */
+    tn__kernel *kernel;
+    int key;
+} tn__staged_kernel;
+
+/* n bytes of a name against a whole one, as strcmp does. */
+static inline int tn__op_compare_name(const char *name, size_t n, const char *other)
+{
+    int c = strncmp(name, other, n);
+    return c ? c : other[n] ? -1 : 0;
+}
+
+/* ---- what is registered: registry.c, for readers beside calls; each takes the lock ------------------------- */
+tn__how tn__registry_slot(const tn_op *op, int slot, const tn__kernel **k);
+/* Writes "CPU (plugin cpu), Meta (plugin meta)"; false when the operator is not registered any more. */
+bool tn__registry_servers(const tn_op *op, char *buf, size_t cap);
 
 /* The fallback registered for a slot (schema "*"), or NULL. */
 tn__kernel *tn__registry_fallback(int slot);

@@ -22,7 +22,7 @@ tn__tensor *tn__pair_new(size_t bytes)
         tn__small_free(t, sizeof *t);
         return NULL;
     }
-    tn__block_trim_pairs = trim;
+    atomic_store_explicit(&tn__block_trim_pairs, trim, memory_order_relaxed);
     atomic_init(&s->refs, 1);
     atomic_init(&s->version, 0);
     s->device = (tn_device){TN_CPU, 0};

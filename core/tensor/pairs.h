@@ -26,12 +26,12 @@ static inline tn__tensor *tn__pair_take(size_t bytes)
     return t;
 }
 
-/* Keeps a tensor whose last reference is going; false when it does not qualify or the list is full. */
+/* Keeps a tensor whose last reference is going, and its storage's too; false when it does not qualify or the list is full. */
 static inline bool tn__pair_keep(tn__tensor *t)
 {
     tn__storage *s = t->storage;
     tn__block_cache *c = &tn__block_cache_tls;
-    if (atomic_load_explicit(&s->refs, memory_order_acquire) != 1 || s->release || s->bytes - 1 >= TN__STORAGE_SMALL ||
+    if (s->release || s->bytes - 1 >= TN__STORAGE_SMALL ||
         s->device.type != TN_CPU || t->dims != t->inline_dims || t->autograd)
         return false;
     int class = tn__block_class(TN__STORAGE_HEADER + s->bytes);

@@ -483,11 +483,12 @@ void tn__tensor_release(tn_tensor *t)
     if (atomic_load_explicit(&self->refs, memory_order_acquire) != 1 &&
         atomic_fetch_sub_explicit(&self->refs, 1, memory_order_acq_rel) != 1)
         return;
-    if (TN__LIKELY(tn__pair_keep(self))) {
+    tn__storage *s = self->storage;
+    if (atomic_load_explicit(&s->refs, memory_order_acquire) == 1 && tn__pair_keep(self)) {
         atomic_store_explicit(&self->refs, 1, memory_order_relaxed);
         return;
     }
-    tn__storage_release(self->storage);
+    tn__storage_release(s);
     free_struct(self);
 }
 

@@ -33,7 +33,8 @@ Test(dispatch, BB_disp_04_a_fallback_keeps_written_arguments)
     tn__registry_kernels(&r, &fallback, 1);
     cr_assert_eq(tn__registry_commit(&r), TN_OK, "%s", tn_error_last()->message);
     tn_tensor *x = case_tensor(TN_F16, TN_INTS(3), CASE_VALUES(1, 2, 3));
-    tn_tensor *y = case_tensor(TN_F16, TN_INTS(3), CASE_VALUES(10, 20, 30)), *out = tn_zeros(TN_INTS(0), .dtype = TN_F32);
+    tn_tensor *y = case_tensor(TN_F16, TN_INTS(3), CASE_VALUES(10, 20, 30)),
+              *out = tn_zeros(TN_INTS(0), .dtype = TN_F32);
     tn__keys_tls.include = TN__KEY(TN__BIT_TRACER);
     tn_tensor *inplace = tn_add_(x, y), *given = tn_mul_out(x, y, out);
     tn_tensor *refused = tn_add_(case_tensor(TN_I32, TN_INTS(3), CASE_VALUES(1, 2, 3)), y);

@@ -75,14 +75,21 @@ void oi_blame(oi_result *r, oi_state state, const oi_sample *s, const char *form
     va_end(args);
 }
 
+static double share(double normalised, double limit)
+{
+    return limit > 0 ? normalised / limit : normalised;
+}
+
+/* Keeps the error that comes nearest to its limit, with that limit: forms may have others. */
 void oi_take_error(oi_result *r, const oi_error *e)
 {
+    bool nearer = share(e->normalised, e->limit) > share(r->normalised, r->limit);
+    if (r->state != OI_PASS || (!e->bad && !nearer && r->limit > 0))
+        return;
+    r->normalised = e->normalised;
+    r->ulp = e->ulp;
+    r->absolute = e->absolute;
     r->limit = e->limit;
-    if (e->bad || e->normalised > r->normalised) {
-        r->normalised = e->normalised;
-        r->ulp = e->ulp;
-        r->absolute = e->absolute;
-    }
 }
 
 /* One line, long enough to say something, and the record says the same as the status. */

@@ -127,7 +127,8 @@ static void put_tolerances(const oi_run *run, FILE *to)
     int n = 0;
     for (size_t k = 0; k < run->n; k++) {
         const oi_record *r = &run->records[k];
-        if (r->r.state != OI_PASS || oi_is_integral(r->c.dtype) || !(r->r.limit > 0))
+        if (r->r.state != OI_PASS || oi_is_integral(r->c.dtype) || !(r->r.limit > 0) ||
+            r->r.limit != oi_tolerance(r->c.row->tolerance, r->c.dtype))
             continue;
         int f = 0;
         while (f < n && strcmp(families[f].family, r->c.row->tolerance) != 0)

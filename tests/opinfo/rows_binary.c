@@ -163,7 +163,7 @@ static oi_real on_reals(int64_t kind, tn_dtype d, oi_real a, oi_real b)
 
 static oi_num on_complex(int64_t kind, oi_num a, oi_num b, oi_real *mag)
 {
-    complex_t x = CMPLXL(a.re, a.im), y = CMPLXL(b.re, b.im), z;
+    complex_t x = oi_complex_of(a.re, a.im), y = oi_complex_of(b.re, b.im), z;
     switch (kind) {
     case MUL:
         z = x * y;

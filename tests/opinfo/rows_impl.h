@@ -15,6 +15,16 @@
         list, sizeof list / sizeof *list                                                           \
     }
 
+/* CMPLXL, which clang's libc headers lack: exact parts, infinities and all. */
+static inline _Complex long double oi_complex_of(oi_real re, oi_real im)
+{
+    union {
+        oi_real parts[2];
+        _Complex long double z;
+    } u = {{re, im}};
+    return u.z;
+}
+
 /* view_samples.c, for the rows of rows_view.c */
 void oi_view_samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t seed);
 void oi_narrow_samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t seed);

@@ -21,9 +21,11 @@ static oi_num addc(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_n
         *mag = isfinite(*mag) ? *mag : 0;
         return oi_float(in[0].re + t);
     }
-    _Complex long double a = CMPLXL(in[0].re, in[0].im), x = CMPLXL(in[1].re, in[1].im),
-                         y = CMPLXL(in[2].re, in[2].im);
-    _Complex long double t = CMPLXL(in[3].re, in[3].im) * (row->kind == ADDCMUL ? x * y : x / y);
+    _Complex long double a = oi_complex_of(in[0].re, in[0].im),
+                         x = oi_complex_of(in[1].re, in[1].im),
+                         y = oi_complex_of(in[2].re, in[2].im);
+    _Complex long double t = oi_complex_of(in[3].re, in[3].im) *
+                             (row->kind == ADDCMUL ? x * y : x / y);
     *mag = cabsl(a) + cabsl(t);
     return oi_complex(creall(a + t), cimagl(a + t));
 }

@@ -9,7 +9,7 @@ typedef _Complex long double complex_t;
 
 static complex_t complex_of(oi_num v)
 {
-    return CMPLXL(v.re, v.im);
+    return oi_complex_of(v.re, v.im);
 }
 
 static oi_num from_complex(complex_t z)

@@ -8,6 +8,13 @@
 
 #include "core/base/base.h"
 
+/* Of the address sanitizer: an allocation that is too large is an error here, no reason to abort. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
 TestSuite(memory, .timeout = 60);
 
 static tn__memory_stats stats(void)
@@ -39,7 +46,8 @@ Test(memory, blocks_are_aligned_and_counted)
     }
     cr_assert_eq(stats().live_blocks, before.live_blocks + 400);
     for (int i = 0; i < 400; i++) {
-        for (size_t j = 0; j < sizes[i]; j++) cr_assert_eq(((unsigned char *)blocks[i])[j], (unsigned char)i);
+        for (size_t j = 0; j < sizes[i]; j++)
+            cr_assert_eq(((unsigned char *)blocks[i])[j], (unsigned char)i);
         tn__block_free(blocks[i], sizes[i]);
     }
     cr_assert_eq(stats().live_blocks, before.live_blocks);
@@ -86,7 +94,8 @@ static void *release_all(void *arg)
 {
     (void)arg;
     for (int i = 0; i < N; i++) {
-        for (int64_t j = 0; j < handed_over[i]->numel; j++) cr_assert_eq(((const uint32_t *)handed_over[i]->data)[j], 0x01010101);
+        for (int64_t j = 0; j < handed_over[i]->numel; j++)
+            cr_assert_eq(((const uint32_t *)handed_over[i]->data)[j], 0x01010101);
         tn_release(handed_over[i]);
     }
     return NULL;
@@ -136,7 +145,8 @@ Test(memory, a_tensor_may_be_released_while_its_thread_ends)
     tn_release(made(3));
     int64_t before = stats().live_blocks;
     cr_assert_eq(pthread_key_create(&late_key, release_late), 0);
-    for (int i = 0; i < 4; i++) in_thread(leave_one);
+    for (int i = 0; i < 4; i++)
+        in_thread(leave_one);
     cr_assert_eq(stats().live_blocks, before);
 }
 
@@ -153,6 +163,10 @@ Test(memory, a_failure_comes_when_it_was_asked_for)
     b = tn__block_alloc(100);
     cr_assert(a && !b);
     tn__block_free(a, 100);
+    tn__alloc_fail_at(-2);
+    a = tn__alloc(8), b = tn__alloc(8), c = tn__block_alloc(100);
+    cr_assert(a && !b && !c);
+    tn__free(a);
     tn__alloc_fail_at(0);
     char *s = tn__strdup("text");
     tn__alloc_fail_at(1);

@@ -3,8 +3,9 @@
 
 TestSuite(adapt, .timeout = 60);
 
-#define NOW                                                                                                                    \
-    "rt::h(Tensor x, int n=3, *, str mode=\"sum\", int[2] pad=[0, 1], Scalar alpha=1, float? eps=None, bool? fast=None, "       \
+#define NOW                                                                                        \
+    "rt::h(Tensor x, int n=3, *, str mode=\"sum\", int[2] pad=[0, 1], Scalar alpha=1, float? "     \
+    "eps=None, bool? fast=None, "                                                                  \
     "int? axis=None, Tensor? mask=None) -> Tensor"
 
 struct h_args {
@@ -129,7 +130,8 @@ Test(adapt, an_older_kernel_serves_defaults_by_value_and_nothing_else)
 
 Test(adapt, what_an_older_kernel_knows_reaches_it)
 {
-    const tn_op *op = with_kernel("rt::h(Tensor x, int n=1) -> Tensor", see_n, sizeof(struct h_second));
+    const tn_op *op =
+        with_kernel("rt::h(Tensor x, int n=1) -> Tensor", see_n, sizeof(struct h_second));
     struct h_args a;
     begin_frame(op, &a);
     serves(op, &a);
@@ -147,10 +149,11 @@ Test(adapt, what_an_older_kernel_knows_reaches_it)
 
 Test(adapt, kernels_that_would_misread_are_refused)
 {
-    static const char *const schemas[] = {"rt::h(Tensor x, Tensor mask) -> Tensor", "rt::h(Tensor x, int mode) -> Tensor",
-                                          "rt::h(Tensor x, int gone) -> Tensor", "rt::h(Tensor(a!) x) -> Tensor(a!)",
-                                          "rt::h(Tensor x) -> (Tensor, Tensor)", "rt::h() -> Tensor",
-                                          "rt::h(Tensor x, bool fast) -> Tensor"};
+    static const char *const schemas[] = {
+        "rt::h(Tensor x, Tensor mask) -> Tensor", "rt::h(Tensor x, int mode) -> Tensor",
+        "rt::h(Tensor x, int gone) -> Tensor",    "rt::h(Tensor(a!) x) -> Tensor(a!)",
+        "rt::h(Tensor x) -> (Tensor, Tensor)",    "rt::h() -> Tensor",
+        "rt::h(Tensor x, bool fast) -> Tensor"};
     with_kernel("rt::h(Tensor x) -> Tensor", answer_x, sizeof(struct h_first));
     tn__plugin p = test_plugin("another");
     for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
@@ -159,7 +162,8 @@ Test(adapt, kernels_that_would_misread_are_refused)
         HAS(schemas[i]);
         HAS(NOW);
     }
-    const tn_kernel_decl k = {.schema = "rt::h(Tensor x) -> Tensor", .key = "Meta", .fn = answer_x, .frame_size = 8};
+    const tn_kernel_decl k = {
+        .schema = "rt::h(Tensor x) -> Tensor", .key = "Meta", .fn = answer_x, .frame_size = 8};
     cr_assert_eq(register_all(&p, NULL, 0, &k, 1), TN_ERR_PLUGIN);
     HAS("frame");
 }
@@ -220,17 +224,22 @@ static tn_status negate(tn_call *call, void *frame)
 {
     struct s_args *a = frame;
     (void)call;
-    for (int64_t i = 0; i < a->self->numel; i++) ((float *)a->result->data)[i] = -((const float *)a->self->data)[i];
+    for (int64_t i = 0; i < a->self->numel; i++)
+        ((float *)a->result->data)[i] = -((const float *)a->self->data)[i];
     return TN_OK;
 }
 
 Test(adapt, one_older_kernel_serves_all_forms)
 {
-    const tn_op_decl op = {.schema = "rt::s(Tensor self, int k=0) -> Tensor",
-                           .inplace = "rt::s_(Tensor(a!) self, int k=0) -> Tensor(a!)",
-                           .out = "rt::s.out(Tensor self, int k=0, *, Tensor(a!) out) -> Tensor(a!)",
-                           .shape = shape_like_self};
-    const tn_kernel_decl k = {.schema = "rt::s(Tensor self) -> Tensor", .key = "CPU", .fn = negate, .frame_size = sizeof(struct s_args)};
+    const tn_op_decl op = {
+        .schema = "rt::s(Tensor self, int k=0) -> Tensor",
+        .inplace = "rt::s_(Tensor(a!) self, int k=0) -> Tensor(a!)",
+        .out = "rt::s.out(Tensor self, int k=0, *, Tensor(a!) out) -> Tensor(a!)",
+        .shape = shape_like_self};
+    const tn_kernel_decl k = {.schema = "rt::s(Tensor self) -> Tensor",
+                              .key = "CPU",
+                              .fn = negate,
+                              .frame_size = sizeof(struct s_args)};
     tn__plugin p = test_plugin("older");
     cr_assert_eq(register_all(&p, &op, 1, &k, 1), TN_OK, "%s", tn_error_last()->message);
     float values[] = {1, -2, 3};
@@ -249,7 +258,8 @@ Test(adapt, one_older_kernel_serves_all_forms)
         memset(&a, 0, sizeof a);
         tn_op_frame_init(form, &a);
         a.self = x;
-        if (i == 1) a.out = out;
+        if (i == 1)
+            a.out = out;
         cr_assert_eq(tn_op_call(form, &a), TN_OK, "%s: %s", names[i], tn_error_last()->message);
         cr_assert_eq(((const float *)a.result->data)[1], 2, "%s", names[i]);
         cr_assert(i != 1 || a.result == out);

@@ -10,6 +10,10 @@
 #include "core/base/base.h"
 #include "core/tensor/tensor_impl.h"
 
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wmissing-field-initializers" /* `.alpha = 2` names no kind */
+#endif
+
 static tn_tensor *x, *y, *strided, *ints, *index_, *mask, *big, *out, *six;
 
 static tn_tensor *numbers(tn_dtype dtype, int64_t rows, int64_t columns)
@@ -24,11 +28,12 @@ static void begin(void)
 {
     cr_assert_eq(tn_plugins_load_default(), TN_OK);
     tn_error_clear();
-    TN_SCOPE
-    {
+    TN_SCOPE {
         x = numbers(TN_F32, 4, 6);
         y = numbers(TN_F32, 6, 4);
-        strided = tn_keep(tn_t(numbers(TN_F32, 6, 4)));
+        tn_tensor *base = numbers(TN_F32, 6, 4);
+        strided = tn_keep(tn_t(base));
+        tn_release(base);
         ints = numbers(TN_I32, 4, 6);
         index_ = tn_keep(tn_full(TN_INTS(3), 1, .dtype = TN_I64));
         mask = numbers(TN_BOOL, 4, 6);
@@ -44,10 +49,10 @@ TestSuite(memory_of_calls, .init = begin, .timeout = 120);
 /* ---- what is called ------------------------------------------------------------------------------------- */
 typedef tn_tensor *(*call_fn)(void);
 
-#define CALL(name, expression)                                                                                                 \
-    static tn_tensor *name(void)                                                                                               \
-    {                                                                                                                          \
-        return expression;                                                                                                     \
+#define CALL(name, expression)                                                                     \
+    static tn_tensor *name(void)                                                                   \
+    {                                                                                              \
+        return expression;                                                                         \
     }
 CALL(empty, tn_empty_memory_format(TN_INTS(3, 4)))
 CALL(empty_large, tn_empty_memory_format(TN_INTS(300, 400)))
@@ -107,17 +112,64 @@ typedef struct named_call {
     const char *name;
     call_fn fn;
 } named_call;
-#define NAMED(fn) {#fn, fn}
+#define NAMED(fn)                                                                                  \
+    {                                                                                              \
+#fn, fn                                                                                    \
+    }
 static const named_call calls[] = {
-    NAMED(empty),        NAMED(empty_large),   NAMED(empty_many_dims), NAMED(zeros_),      NAMED(full_),         NAMED(arange_),
-    NAMED(add_),         NAMED(add_broadcast), NAMED(add_promote),     NAMED(add_strided), NAMED(add_large),     NAMED(add_number),
-    NAMED(add_into),     NAMED(exp_of_ints),   NAMED(chain),           NAMED(six_dims),    NAMED(six_dims_permuted),
-    NAMED(div_floor),    NAMED(compare),       NAMED(where_),          NAMED(clamp_),      NAMED(sum_),          NAMED(sum_dim),
-    NAMED(mean_dim),     NAMED(prod_),         NAMED(amax_),           NAMED(argmax_),     NAMED(any_),          NAMED(mm_),
-    NAMED(mm_strided),   NAMED(bmm_),          NAMED(matmul_),         NAMED(linear_),     NAMED(cat_),          NAMED(stack_),
-    NAMED(softmax_),     NAMED(log_softmax_),  NAMED(masked_fill_),    NAMED(index_select_), NAMED(gather_),     NAMED(embedding_),
-    NAMED(copy),         NAMED(contiguous_),   NAMED(cast),            NAMED(view_),       NAMED(reshape_),      NAMED(flatten_),
-    NAMED(transpose_),   NAMED(permute_),      NAMED(expand_),         NAMED(slice_),      NAMED(as_strided_),   NAMED(like),
+    NAMED(empty),
+    NAMED(empty_large),
+    NAMED(empty_many_dims),
+    NAMED(zeros_),
+    NAMED(full_),
+    NAMED(arange_),
+    NAMED(add_),
+    NAMED(add_broadcast),
+    NAMED(add_promote),
+    NAMED(add_strided),
+    NAMED(add_large),
+    NAMED(add_number),
+    NAMED(add_into),
+    NAMED(exp_of_ints),
+    NAMED(chain),
+    NAMED(six_dims),
+    NAMED(six_dims_permuted),
+    NAMED(div_floor),
+    NAMED(compare),
+    NAMED(where_),
+    NAMED(clamp_),
+    NAMED(sum_),
+    NAMED(sum_dim),
+    NAMED(mean_dim),
+    NAMED(prod_),
+    NAMED(amax_),
+    NAMED(argmax_),
+    NAMED(any_),
+    NAMED(mm_),
+    NAMED(mm_strided),
+    NAMED(bmm_),
+    NAMED(matmul_),
+    NAMED(linear_),
+    NAMED(cat_),
+    NAMED(stack_),
+    NAMED(softmax_),
+    NAMED(log_softmax_),
+    NAMED(masked_fill_),
+    NAMED(index_select_),
+    NAMED(gather_),
+    NAMED(embedding_),
+    NAMED(copy),
+    NAMED(contiguous_),
+    NAMED(cast),
+    NAMED(view_),
+    NAMED(reshape_),
+    NAMED(flatten_),
+    NAMED(transpose_),
+    NAMED(permute_),
+    NAMED(expand_),
+    NAMED(slice_),
+    NAMED(as_strided_),
+    NAMED(like),
 };
 
 /* ---- the arguments, before and after -------------------------------------------------------------------- */
@@ -127,7 +179,8 @@ static uint64_t fingerprint(void)
     uint64_t h = 1469598103934665603u;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const unsigned char *bytes = tn_tensor_storage_data(all[i]);
-        for (int64_t j = 0; j < tn_tensor_storage_bytes(all[i]); j++) h = (h ^ bytes[j]) * 1099511628211u;
+        for (int64_t j = 0; j < tn_tensor_storage_bytes(all[i]); j++)
+            h = (h ^ bytes[j]) * 1099511628211u;
         h = (h ^ tn_tensor_version(all[i])) * 1099511628211u;
     }
     return h;
@@ -144,8 +197,7 @@ static tn__memory_stats stats(void)
 static bool succeeds(const named_call *c)
 {
     bool ok = false;
-    TN_SCOPE
-    {
+    TN_SCOPE {
         ok = c->fn() != NULL;
     }
     return ok;
@@ -159,31 +211,38 @@ Test(memory_of_calls, running_out_anywhere_is_an_error_and_no_leak)
         cr_assert(succeeds(c), "%s: %s", c->name, tn_error_last()->message);
         uint64_t arguments = fingerprint();
         tn__memory_stats before = stats();
-        for (int n = 1;; n++) {
+        for (int n = -1, in_a_row = 0; in_a_row < 6;
+             n = n < 0 ? -n : -n - 1) { /* -1, 1, -2, 2, ... */
             cr_assert_lt(n, 100, "%s never succeeds", c->name);
             int64_t out_size = out->numel;
             tn__alloc_fail_at(n);
             bool ok = succeeds(c);
             tn__alloc_fail_at(0);
             tn__memory_stats after = stats();
-            if (after.live_blocks != before.live_blocks || after.live_allocations != before.live_allocations) {
+            if (after.live_blocks != before.live_blocks ||
+                after.live_allocations != before.live_allocations) {
                 cr_expect_fail("%s leaks %lld blocks, %lld allocations at allocation %d", c->name,
                                (long long)(after.live_blocks - before.live_blocks),
                                (long long)(after.live_allocations - before.live_allocations), n);
                 leaks++;
                 before = after;
             }
-            cr_expect_eq(fingerprint(), arguments, "%s changes an argument at allocation %d", c->name, n);
-            if (ok) break;
-            cr_expect_eq(tn_error_last()->status, TN_ERR_MEMORY, "%s at allocation %d: %s: %s", c->name, n,
-                         tn_status_name(tn_error_last()->status), tn_error_last()->message);
+            cr_expect_eq(fingerprint(), arguments, "%s changes an argument at allocation %d",
+                         c->name, n);
+            in_a_row = ok ? in_a_row + 1 : 0; /* one failure may be made good on another way */
+            if (ok)
+                continue;
+            cr_expect_eq(tn_error_last()->status, TN_ERR_MEMORY, "%s at allocation %d: %s: %s",
+                         c->name, n, tn_status_name(tn_error_last()->status),
+                         tn_error_last()->message);
             cr_expect_eq(out->numel, out_size, "%s", c->name);
             tn_error_clear();
             refusals++;
         }
     }
     cr_assert_eq(leaks, 0);
-    cr_assert_gt(refusals, 2 * sizeof calls / sizeof *calls, "only %zu allocations failed a call", refusals);
+    cr_assert_gt(refusals, 2 * sizeof calls / sizeof *calls, "only %zu allocations failed a call",
+                 refusals);
 }
 
 /* The typed calls hand out their results themselves; several, and lists of them. */
@@ -191,13 +250,14 @@ Test(memory_of_calls, calls_of_several_results)
 {
     tn_tensor *values = NULL, *indices = NULL;
     tn_tensors parts = {0};
-    cr_assert_eq(tn_call_max_dim(x, 1, false, &values, &indices), TN_OK, "%s", tn_error_last()->message);
+    cr_assert_eq(tn_call_max_dim(x, 1, false, &values, &indices), TN_OK, "%s",
+                 tn_error_last()->message);
     tn_release(values);
     tn_release(indices);
     tn__memory_stats before = stats();
     int succeeded = 0;
-    for (int n = 1; succeeded < 3; n++) {
-        cr_assert_lt(n, 200);
+    for (int n = -1; succeeded < 3; n--) {
+        cr_assert_gt(n, -200);
         succeeded = 0;
         values = indices = NULL;
         parts = (tn_tensors){0};

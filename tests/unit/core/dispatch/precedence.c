@@ -26,13 +26,15 @@ static const char *how_of(const char *upstream)
     static const char *const names[][2] = {
         {"MISSING", "missing"},
         {"fallthrough (backend fallback)", "fallthrough"},
-        {"CompositeExplicitAutogradNonFunctional (default backend kernel)", "CompositeExplicitAutogradNonFunctional"},
+        {"CompositeExplicitAutogradNonFunctional (default backend kernel)",
+         "CompositeExplicitAutogradNonFunctional"},
         {"CompositeExplicitAutograd (default backend kernel)", "CompositeExplicitAutograd"},
         {"CompositeImplicitAutograd (math kernel)", "CompositeImplicitAutograd"},
         {"Autograd (autograd kernel)", "Autograd"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(upstream, names[i][0]) == 0) return names[i][1];
+        if (strcmp(upstream, names[i][0]) == 0)
+            return names[i][1];
     size_t n = strlen(upstream), k = strlen(" (kernel)");
     return n > k && strcmp(upstream + n - k, " (kernel)") == 0 ? "kernel" : "?";
 }
@@ -45,7 +47,8 @@ static int split(char *text, char separator, char *parts[MAX_COLUMNS])
     for (char *at = text; at && n < MAX_COLUMNS; n++) {
         parts[n] = at;
         at = strchr(at, separator);
-        if (at) *at++ = 0;
+        if (at)
+            *at++ = 0;
     }
     return n;
 }
@@ -57,9 +60,11 @@ static FILE *open_table(void)
     if (shared)
         snprintf(path, sizeof path, "%s/schema/dispatch_precedence.tsv", shared);
     else
-        snprintf(path, sizeof path, "%s/../shared/schema/dispatch_precedence.tsv", source ? source : ".");
+        snprintf(path, sizeof path, "%s/../shared/schema/dispatch_precedence.tsv",
+                 source ? source : ".");
     FILE *f = fopen(path, "r");
-    if (f) return f;
+    if (f)
+        return f;
     printf("skipped: %s is not there\n", path);
     cr_skip_test("no shared data");
     return NULL;
@@ -78,17 +83,20 @@ static const tn_op *register_row(tn__plugin *p, int row, char *keys)
         kernels[i].schema = schema;
     }
     const tn_op_decl op = {.schema = schema};
-    cr_assert_eq(register_all(p, &op, 1, kernels, (size_t)n), TN_OK, "row %d: %s", row, tn_error_last()->message);
+    cr_assert_eq(register_all(p, &op, 1, kernels, (size_t)n), TN_OK, "row %d: %s", row,
+                 tn_error_last()->message);
     return tn_op_find(schema);
 }
 
 static bool is_ours(const char *key)
 {
-    static const char *const ours[] = {"Undefined",       "CPU",         "CUDA",          "Meta",
-                                       "AutogradCPU",     "FPGA",        "AutogradCUDA",  "ADInplaceOrView",
-                                       "AutocastCPU",     "BackendSelect"};
+    static const char *const ours[] = {
+        "Undefined",   "CPU",          "CUDA",         "Meta",
+        "AutogradCPU", "FPGA",         "AutogradCUDA", "ADInplaceOrView",
+        "AutocastCPU", "BackendSelect"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-        if (strcmp(key, ours[i]) == 0) return true;
+        if (strcmp(key, ours[i]) == 0)
+            return true;
     return false;
 }
 
@@ -114,12 +122,17 @@ Test(precedence, every_subset_chooses_as_pytorch_does)
         const tn_op *op = register_row(&p, rows, keys);
         for (int i = 1; i < n; i++) {
             const char *how = NULL;
-            if (!is_ours(columns[i]) && strcmp(columns[i], "Functionalize") != 0) continue;
+            if (!is_ours(columns[i]) && strcmp(columns[i], "Functionalize") != 0)
+                continue;
             tn_op_server(op, columns[i], &how);
-            const char *expected = strcmp(columns[i], "Functionalize") == 0 ? "fallthrough" : how_of(cells[i]);
+            const char *expected = strcmp(columns[i], "Functionalize") == 0 ? "fallthrough"
+                                                                            : how_of(cells[i]);
             compared++;
-            if (strcmp(how, expected) == 0) continue;
-            if (wrong++ < 8) cr_log_error("row '%s', key %s: %s, expected %s", cells[0], columns[i], how, expected);
+            if (strcmp(how, expected) == 0)
+                continue;
+            if (wrong++ < 8)
+                cr_log_error("row '%s', key %s: %s, expected %s", cells[0], columns[i], how,
+                             expected);
         }
     }
     fclose(f);

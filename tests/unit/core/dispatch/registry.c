@@ -21,11 +21,13 @@ static void begin(void)
 static size_t operators(void)
 {
     size_t n = 0;
-    while (tn_op_at(n)) n++;
+    while (tn_op_at(n))
+        n++;
     return n;
 }
 
-static void registers(tn__plugin *p, const tn_op_decl *ops, size_t n_ops, const tn_kernel_decl *kernels, size_t n)
+static void registers(tn__plugin *p, const tn_op_decl *ops, size_t n_ops,
+                      const tn_kernel_decl *kernels, size_t n)
 {
     cr_assert_eq(register_all(p, ops, n_ops, kernels, n), TN_OK, "%s", tn_error_last()->message);
 }
@@ -39,13 +41,17 @@ enum { N_OPS = 5, N_KERNELS = 6 };
 
 static void fill(tn_op_decl ops[N_OPS], tn_kernel_decl kernels[N_KERNELS])
 {
-    static const char *const schemas[N_OPS] = {"rt::a(Tensor x) -> Tensor", "rt::b(Tensor x) -> Tensor", "rt::c(Tensor x) -> Tensor",
-                                               "rt::d(Tensor x) -> Tensor", "rt::e(Tensor x) -> Tensor"};
-    static const char *const keys[N_KERNELS] = {"CPU", "Meta", "CompositeImplicitAutograd", "AutogradCPU", "Autograd", "CPU"};
-    for (int i = 0; i < N_OPS; i++) ops[i] = (tn_op_decl){.schema = schemas[i]};
+    static const char *const schemas[N_OPS] = {
+        "rt::a(Tensor x) -> Tensor", "rt::b(Tensor x) -> Tensor", "rt::c(Tensor x) -> Tensor",
+        "rt::d(Tensor x) -> Tensor", "rt::e(Tensor x) -> Tensor"};
+    static const char *const keys[N_KERNELS] = {
+        "CPU", "Meta", "CompositeImplicitAutograd", "AutogradCPU", "Autograd", "CPU"};
+    for (int i = 0; i < N_OPS; i++)
+        ops[i] = (tn_op_decl){.schema = schemas[i]};
     for (int i = 0; i < N_KERNELS; i++) {
         kernels[i] = f_kernel(keys[i], &calls_two, 1);
-        if (i < N_OPS) kernels[i].schema = schemas[i];
+        if (i < N_OPS)
+            kernels[i].schema = schemas[i];
     }
 }
 
@@ -94,7 +100,8 @@ Test(registry, every_allocation_may_fail, .init = begin)
         tn__alloc_fail_at(n);
         tn_status status = register_all(&two, ops, N_OPS, kernels, N_KERNELS);
         tn__alloc_fail_at(0);
-        if (status == TN_OK) break;
+        if (status == TN_OK)
+            break;
         cr_assert_eq(status, TN_ERR_MEMORY, "%d: %s", n, tn_error_last()->message);
         tn__memory_get(&end);
         cr_assert_eq(start.live_allocations, end.live_allocations, "%d", n);
@@ -115,10 +122,12 @@ Test(registry, conflicts_name_both_plugins, .init = begin)
     HAS(one.text);
     HAS(two.text);
     HAS("rank");
-    const tn_kernel_decl twice[] = {f_kernel("Meta", &calls_two, 3), f_kernel("Meta", &calls_two, 3)};
+    const tn_kernel_decl twice[] = {f_kernel("Meta", &calls_two, 3),
+                                    f_kernel("Meta", &calls_two, 3)};
     cr_assert_eq(register_all(&two, NULL, 0, twice, 2), TN_ERR_PLUGIN);
     HAS(two.text);
-    const tn_op_decl again[] = {{.schema = "rt::g(Tensor x) -> Tensor"}, {.schema = "rt::g(Tensor y) -> Tensor"}};
+    const tn_op_decl again[] = {{.schema = "rt::g(Tensor x) -> Tensor"},
+                                {.schema = "rt::g(Tensor y) -> Tensor"}};
     cr_assert_eq(register_all(&two, again, 2, NULL, 0), TN_ERR_PLUGIN);
     HAS("rt::g");
     cr_assert_null(tn_op_find("rt::g"));
@@ -189,7 +198,8 @@ Test(registry, an_unloaded_operator_says_so_and_comes_back, .init = begin)
     cr_assert_eq(tn_op_find("rt::f"), old);
     cr_assert_eq(call_f(old), TN_OK);
     tn__registry_remove(&one);
-    const tn_op_decl other = {.schema = "rt::f(Tensor x, int n) -> Tensor"}; /* another operator of that name */
+    const tn_op_decl other = {
+        .schema = "rt::f(Tensor x, int n) -> Tensor"}; /* another operator of that name */
     registers(&two, &other, 1, NULL, 0);
     cr_assert_neq(tn_op_find("rt::f"), old);
     cr_assert_eq(call_f(old), TN_ERR_NO_KERNEL);
@@ -200,7 +210,8 @@ Test(registry, one_transaction_cannot_bring_back_an_operator_twice, .init = begi
 {
     registers(&one, &f_op, 1, NULL, 0);
     tn__registry_remove(&one);
-    const tn_op_decl same[] = {f_op, f_op}, other[] = {f_op, {.schema = "rt::f(Tensor y) -> Tensor"}};
+    const tn_op_decl same[] = {f_op, f_op},
+                     other[] = {f_op, {.schema = "rt::f(Tensor y) -> Tensor"}};
     cr_assert_eq(register_all(&two, same, 2, NULL, 0), TN_ERR_PLUGIN);
     HAS("already registered by two");
     cr_assert_eq(register_all(&two, other, 2, NULL, 0), TN_ERR_PLUGIN);
@@ -247,7 +258,8 @@ Test(registry, falling_through_ends_in_an_error_not_in_a_loop, .init = begin)
 
 Test(registry, functionalities_are_passed_in_order, .init = begin)
 {
-    tn_kernel_decl kernels[] = {f_kernel("CPU", &calls_one, 0), f_kernel("AutogradCPU", &calls_two, 0),
+    tn_kernel_decl kernels[] = {f_kernel("CPU", &calls_one, 0),
+                                f_kernel("AutogradCPU", &calls_two, 0),
                                 f_kernel("AutogradMeta", &calls_two, 0)};
     kernels[2].fn = NULL;
     registers(&one, &f_op, 1, kernels, 3);
@@ -260,7 +272,8 @@ Test(registry, functionalities_are_passed_in_order, .init = begin)
     cr_assert_eq(calls_one, 1);
     tn__keys_tls.exclude = 0;
     tn__registry_remove(&one);
-    kernels[1].fn = NULL; /* falls through for the CPU, not for other backends: the bit stays, the call goes on */
+    kernels[1].fn =
+        NULL; /* falls through for the CPU, not for other backends: the bit stays, the call goes on */
     kernels[2].fn = count_call;
     registers(&one, &f_op, 1, kernels, 3);
     cr_assert_eq(call_f(op), TN_OK);
@@ -280,12 +293,17 @@ static tn_status import_one(tn__plugin *p, const char *schema, const tn_op **han
 Test(registry, imports_are_compared_with_what_is_there, .init = begin)
 {
     static const char now[] = "rt::g(Tensor x, int n=3, *, bool fast=False) -> Tensor";
-    static const char *const fit[] = {now, "rt::g(Tensor x) -> Tensor", "rt::g(Tensor x, int n) -> Tensor",
+    static const char *const fit[] = {now, "rt::g(Tensor x) -> Tensor",
+                                      "rt::g(Tensor x, int n) -> Tensor",
                                       "rt::g(Tensor x, int n=4) -> Tensor"};
-    static const char *const wrong[] = {"rt::g(Tensor y) -> Tensor",          "rt::g(Tensor x, float n=3.0) -> Tensor",
-                                        "rt::g(Tensor x) -> (Tensor, Tensor)", "rt::g(Tensor(a!) x) -> Tensor(a!)",
-                                        "rt::g() -> Tensor",                  "rt::g(Tensor x, *, bool fast=False) -> Tensor",
-                                        "rt::g(Tensor x, int n, *, bool fast=False, int more=0) -> Tensor"};
+    static const char *const wrong[] = {
+        "rt::g(Tensor y) -> Tensor",
+        "rt::g(Tensor x, float n=3.0) -> Tensor",
+        "rt::g(Tensor x) -> (Tensor, Tensor)",
+        "rt::g(Tensor(a!) x) -> Tensor(a!)",
+        "rt::g() -> Tensor",
+        "rt::g(Tensor x, *, bool fast=False) -> Tensor",
+        "rt::g(Tensor x, int n, *, bool fast=False, int more=0) -> Tensor"};
     const tn_op_decl op = {.schema = now};
     const tn_op *handle = NULL;
     registers(&one, &op, 1, NULL, 0);
@@ -306,59 +324,42 @@ Test(registry, imports_are_compared_with_what_is_there, .init = begin)
     HAS("rt::g");
 }
 
-/* ---- device types -------------------------------------------------------------------------------------- */
-static tn_status no_memory(tn_device device, size_t bytes, void **out)
+/* ---- structured operators that come back ------------------------------------------------------------------ */
+static tn_status shape_of_x(tn_call *call, const void *frame, tn_result *r)
 {
-    (void)device, (void)bytes, (void)out;
-    return TN_ERR_UNSUPPORTED;
+    const struct f_args *a = frame;
+    (void)call;
+    *r = (tn_result){.ndim = 0, .dtype = a->x->dtype, .device = a->x->device};
+    return TN_OK;
 }
 
-static tn_status add_device(tn__plugin *p, const tn_device_decl *d, bool fail)
+static tn_status write_five(tn_call *call, void *frame)
 {
-    tn_registry r;
-    int16_t type = -1;
-    tn__registry_begin(&r, p);
-    tn__registry_device(&r, d, &type);
-    tn_kernel_decl k = f_kernel("NoSuchKey", &calls_one, 0);
-    if (fail) tn__registry_kernels(&r, &k, 1);
-    return tn__registry_commit(&r);
+    struct f_args *a = frame;
+    (void)call;
+    *(float *)a->result->data = 5;
+    return TN_OK;
 }
 
-Test(registry, a_device_type_of_a_failed_transaction_is_gone, .init = begin)
+Test(registry, a_structured_operator_comes_back_in_all_its_forms, .init = begin)
 {
-    char names[16][8], keys[16][8];
-    tn_device device;
-    for (int i = 0; i < 16; i++) { /* more than there are types */
-        snprintf(names[i], sizeof names[i], "npu%d", i);
-        snprintf(keys[i], sizeof keys[i], "NPU%d", i);
-        tn_device_decl d = {.name = names[i], .key = keys[i], .alloc = no_memory};
-        cr_assert_eq(add_device(&one, &d, true), TN_ERR_PLUGIN);
-        HAS("NoSuchKey");
-        cr_assert_neq(tn__device_parse(names[i], &device), TN_OK);
-        cr_assert_lt(tn__key_parse(keys[i]), 0);
+    const tn_op_decl op = {.schema = "rt::s(Tensor self) -> Tensor",
+                           .inplace = "rt::s_(Tensor(a!) self) -> Tensor(a!)",
+                           .out = "rt::s.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+                           .shape = shape_of_x};
+    const tn_kernel_decl k = {.schema = "rt::s(Tensor self) -> Tensor",
+                              .key = "CPU",
+                              .fn = write_five,
+                              .frame_size = sizeof(struct f_args)};
+    for (int round = 0; round < 3; round++) {
+        registers(&one, &op, 1, &k, 1);
+        cr_assert_eq(call_f(tn_op_find("rt::s")), TN_OK, "%s", tn_error_last()->message);
+        cr_assert_eq(call_f(tn_op_find("rt::s_")), TN_OK);
+        size_t n_ops, n_kernels;
+        tn__registry_counts(&one, &n_ops, &n_kernels);
+        cr_assert(n_ops == 3 && n_kernels == 3);
+        tn__registry_remove(&one);
+        cr_assert_eq(call_f(tn_op_find("rt::s_")), TN_ERR_NO_KERNEL);
+        HAS("rt::s_ is not registered");
     }
-    static const tn_device_decl npu = {.name = "npu", .key = "NPU", .alloc = no_memory};
-    cr_assert_eq(add_device(&one, &npu, false), TN_OK, "%s", tn_error_last()->message);
-    cr_assert_eq(tn__device_parse("npu:1", &device), TN_OK);
-    cr_assert_eq(add_device(&two, &npu, false), TN_ERR_PLUGIN);
-    tn__registry_remove(&one);
-    cr_assert_eq(add_device(&one, &npu, true), TN_ERR_PLUGIN);
-    cr_assert_eq(tn__device_parse("npu:1", &device), TN_OK, "tensors of the type may be left: its name stays");
-    cr_assert_eq(add_device(&two, &npu, false), TN_OK);
-}
-
-Test(registry, a_device_type_cannot_take_a_key_that_exists, .init = begin)
-{
-    static const char *const keys[] = {"CPU", "Meta", "Autograd", "AutogradCPU", "Undefined", "", NULL};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        tn_device_decl d = {.name = "xpu", .key = keys[i], .alloc = no_memory};
-        cr_assert_eq(add_device(&one, &d, false), TN_ERR_PLUGIN, "%s", keys[i] ? keys[i] : "NULL");
-    }
-    static const char *const names[] = {"cpu", "meta", "", "a:b", NULL};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        tn_device_decl d = {.name = names[i], .key = "XPU", .alloc = no_memory};
-        cr_assert_eq(add_device(&one, &d, false), TN_ERR_PLUGIN);
-    }
-    tn_device device;
-    cr_assert_neq(tn__device_parse("xpu", &device), TN_OK);
 }

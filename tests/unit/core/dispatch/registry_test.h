@@ -35,11 +35,16 @@ static inline tn_status count_call(tn_call *call, void *frame)
 
 static inline tn_kernel_decl f_kernel(const char *key, int *counter, int rank)
 {
-    return (tn_kernel_decl){
-        .schema = F_SCHEMA, .key = key, .fn = count_call, .data = counter, .frame_size = sizeof(struct f_args), .rank = rank};
+    return (tn_kernel_decl){.schema = F_SCHEMA,
+                            .key = key,
+                            .fn = count_call,
+                            .data = counter,
+                            .frame_size = sizeof(struct f_args),
+                            .rank = rank};
 }
 
-static inline tn_status register_all(tn__plugin *p, const tn_op_decl *ops, size_t n_ops, const tn_kernel_decl *kernels, size_t n)
+static inline tn_status register_all(tn__plugin *p, const tn_op_decl *ops, size_t n_ops,
+                                     const tn_kernel_decl *kernels, size_t n)
 {
     tn_registry r;
     tn__runtime_init();
@@ -72,7 +77,8 @@ static inline tn_status call_f(const tn_op *op)
     return call_f_on(op, TN_CPU);
 }
 
-#define HAS(text)                                                                                                              \
-    cr_assert(strstr(tn_error_last()->message, text), "'%s' is not in: %s", text, tn_error_last()->message)
+#define HAS(text)                                                                                  \
+    cr_assert(strstr(tn_error_last()->message, text), "'%s' is not in: %s", text,                  \
+              tn_error_last()->message)
 
 #endif

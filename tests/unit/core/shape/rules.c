@@ -43,7 +43,8 @@ static void gives(int line, const tn_tensor *t, tn_dtype dtype, tn_ints sizes)
     cr_assert_not_null(t, "line %d: %s", line, tn_error_last()->message);
     cr_assert_eq(t->dtype, dtype, "line %d: dtype %d", line, t->dtype);
     cr_assert_eq(t->ndim, sizes.len, "line %d: %d dimensions", line, t->ndim);
-    for (int d = 0; d < t->ndim; d++) cr_assert_eq(t->sizes[d], sizes.data[d], "line %d: size %d", line, d);
+    for (int d = 0; d < t->ndim; d++)
+        cr_assert_eq(t->sizes[d], sizes.data[d], "line %d: size %d", line, d);
 }
 #define GIVES(t, dtype, sizes) gives(__LINE__, t, dtype, sizes)
 
@@ -54,19 +55,24 @@ static tn_tensor *made(tn_device device, tn_dtype dtype, tn_ints sizes)
     return t;
 }
 
-#define FOR_DEVICES(d) for (int i_ = 0; i_ < 2; i_++) for (tn_device d = devices[i_], *once_ = &d; once_; once_ = NULL)
+#define FOR_DEVICES(d)                                                                             \
+    for (int i_ = 0; i_ < 2; i_++)                                                                 \
+        for (tn_device d = devices[i_], *once_ = &d; once_; once_ = NULL)
 
 Test(rules, dims_out_of_range)
 {
     FOR_DEVICES(d)
     {
-        tn_tensor *x = made(d, TN_F32, TN_INTS(2, 3)), *scalar = made(d, TN_F32, none), *i = made(d, TN_I64, TN_INTS(1));
+        tn_tensor *x = made(d, TN_F32, TN_INTS(2, 3)), *scalar = made(d, TN_F32, none),
+                  *i = made(d, TN_I64, TN_INTS(1));
         FAILS(tn_sum_dim_IntList(x, TN_INTS(2)), TN_ERR_INDEX, "dim 2", "[-2, 1]");
         FAILS(tn_sum_dim_IntList(x, TN_INTS(-3)), TN_ERR_INDEX, "dim -3", "[-2, 1]");
         FAILS(tn_sum_dim_IntList(x, TN_INTS(1, -1)), TN_ERR_ARGUMENT, "dim 1", "twice");
         FAILS(tn_sum_dim_IntList(scalar, TN_INTS(1)), TN_ERR_INDEX, "dim 1", "[-1, 0]");
-        FAILS(tn_sum_dim_IntList(x, TN_INTS(INT64_MIN)), TN_ERR_INDEX, "-9223372036854775808", "[-2, 1]");
-        FAILS(tn_amax(x, .dim = TN_INTS(INT64_MAX)), TN_ERR_INDEX, "9223372036854775807", "[-2, 1]");
+        FAILS(tn_sum_dim_IntList(x, TN_INTS(INT64_MIN)), TN_ERR_INDEX, "-9223372036854775808",
+              "[-2, 1]");
+        FAILS(tn_amax(x, .dim = TN_INTS(INT64_MAX)), TN_ERR_INDEX, "9223372036854775807",
+              "[-2, 1]");
         FAILS(tn_argmax(x, .dim = {5, 1}), TN_ERR_INDEX, "dim 5", "[-2, 1]");
         FAILS(tn_prod_dim_int(x, 2), TN_ERR_INDEX, "dim 2", "[-2, 1]");
         FAILS(tn_any_dim(x, 2), TN_ERR_INDEX, "dim 2", "[-2, 1]");
@@ -81,8 +87,10 @@ Test(rules, reductions)
 {
     FOR_DEVICES(d)
     {
-        tn_tensor *x = made(d, TN_F32, TN_INTS(2, 3, 4)), *b = made(d, TN_BOOL, TN_INTS(2, 3)), *u = made(d, TN_U8, TN_INTS(2));
-        tn_tensor *c = made(d, TN_C64, TN_INTS(2)), *empty = made(d, TN_F32, TN_INTS(2, 0)), *scalar = made(d, TN_I32, none);
+        tn_tensor *x = made(d, TN_F32, TN_INTS(2, 3, 4)), *b = made(d, TN_BOOL, TN_INTS(2, 3)),
+                  *u = made(d, TN_U8, TN_INTS(2));
+        tn_tensor *c = made(d, TN_C64, TN_INTS(2)), *empty = made(d, TN_F32, TN_INTS(2, 0)),
+                  *scalar = made(d, TN_I32, none);
         GIVES(tn_sum_dim_IntList(x, TN_INTS(-1, 0)), TN_F32, TN_INTS(3));
         GIVES(tn_sum_dim_IntList(x, TN_INTS(1), .keepdim = true), TN_F32, TN_INTS(2, 1, 4));
         GIVES(tn_sum_dim_IntList(x, none), TN_F32, none);
@@ -114,9 +122,11 @@ Test(rules, matrices)
 {
     FOR_DEVICES(d)
     {
-        tn_tensor *a = made(d, TN_F32, TN_INTS(2, 3)), *b = made(d, TN_F32, TN_INTS(3, 5)), *v = made(d, TN_F32, TN_INTS(3));
+        tn_tensor *a = made(d, TN_F32, TN_INTS(2, 3)), *b = made(d, TN_F32, TN_INTS(3, 5)),
+                  *v = made(d, TN_F32, TN_INTS(3));
         tn_tensor *f64 = made(d, TN_F64, TN_INTS(3, 5)), *none_ = made(d, TN_F32, TN_INTS(3, 0));
-        tn_tensor *batch = made(d, TN_F32, TN_INTS(4, 2, 3)), *other = made(d, TN_F32, TN_INTS(5, 3, 2));
+        tn_tensor *batch = made(d, TN_F32, TN_INTS(4, 2, 3)),
+                  *other = made(d, TN_F32, TN_INTS(5, 3, 2));
         GIVES(tn_mm(a, b), TN_F32, TN_INTS(2, 5));
         GIVES(tn_mm(a, none_), TN_F32, TN_INTS(2, 0));
         FAILS(tn_mm(a, a), TN_ERR_ARGUMENT, "[2, 3]", "3 columns against 2 rows");
@@ -128,7 +138,8 @@ Test(rules, matrices)
         GIVES(tn_addmm(made(d, TN_F32, TN_INTS(2, 1)), a, b), TN_F32, TN_INTS(2, 5));
         GIVES(tn_addmm(made(d, TN_F32, none), a, b), TN_F32, TN_INTS(2, 5));
         FAILS(tn_addmm(made(d, TN_F32, TN_INTS(2)), a, b), TN_ERR_ARGUMENT, "[2]", "[2, 5]");
-        FAILS(tn_addmm(made(d, TN_F32, TN_INTS(1, 2, 5)), a, b), TN_ERR_ARGUMENT, "[1, 2, 5]", "[2, 5]");
+        FAILS(tn_addmm(made(d, TN_F32, TN_INTS(1, 2, 5)), a, b), TN_ERR_ARGUMENT, "[1, 2, 5]",
+              "[2, 5]");
         FAILS(tn_addmm(f64, a, b), TN_ERR_DTYPE, "self", "float64");
         FAILS(tn_addmm_(v, a, b), TN_ERR_ARGUMENT, "[3]", "[2, 5]");
     }
@@ -138,13 +149,17 @@ Test(rules, joining)
 {
     FOR_DEVICES(d)
     {
-        tn_tensor *a = made(d, TN_F32, TN_INTS(2, 3)), *b = made(d, TN_I64, TN_INTS(2, 4)), *legacy = made(d, TN_F32, TN_INTS(0));
+        tn_tensor *a = made(d, TN_F32, TN_INTS(2, 3)), *b = made(d, TN_I64, TN_INTS(2, 4)),
+                  *legacy = made(d, TN_F32, TN_INTS(0));
         GIVES(tn_cat(TN_TENSORS(a, b), .dim = -1), TN_F32, TN_INTS(2, 7));
         GIVES(tn_cat(TN_TENSORS(legacy, a)), TN_F32, TN_INTS(2, 3));
         GIVES(tn_cat(TN_TENSORS(legacy, legacy)), TN_F32, TN_INTS(0));
-        FAILS(tn_cat(TN_TENSORS(a, b)), TN_ERR_ARGUMENT, "tensors[1] has size 4 in dim 1", "expected 3");
-        FAILS(tn_cat(TN_TENSORS(a, made(d, TN_F32, TN_INTS(2)))), TN_ERR_ARGUMENT, "tensors[1]", "[2, 3]");
-        FAILS(tn_cat(TN_TENSORS(a, made(d, TN_F32, none))), TN_ERR_ARGUMENT, "tensors[1]", "no dimensions");
+        FAILS(tn_cat(TN_TENSORS(a, b)), TN_ERR_ARGUMENT, "tensors[1] has size 4 in dim 1",
+              "expected 3");
+        FAILS(tn_cat(TN_TENSORS(a, made(d, TN_F32, TN_INTS(2)))), TN_ERR_ARGUMENT, "tensors[1]",
+              "[2, 3]");
+        FAILS(tn_cat(TN_TENSORS(a, made(d, TN_F32, none))), TN_ERR_ARGUMENT, "tensors[1]",
+              "no dimensions");
         FAILS(tn_cat(((tn_tensors){NULL, 0})), TN_ERR_ARGUMENT, "tensors", "empty");
     }
 }
@@ -153,7 +168,8 @@ Test(rules, indexing)
 {
     FOR_DEVICES(d)
     {
-        tn_tensor *x = made(d, TN_F32, TN_INTS(2, 3)), *i = made(d, TN_I64, TN_INTS(2, 2)), *f = made(d, TN_F32, TN_INTS(2));
+        tn_tensor *x = made(d, TN_F32, TN_INTS(2, 3)), *i = made(d, TN_I64, TN_INTS(2, 2)),
+                  *f = made(d, TN_F32, TN_INTS(2));
         tn_tensor *scalar = made(d, TN_F32, none);
         GIVES(tn_index_select(x, 1, made(d, TN_I32, TN_INTS(5))), TN_F32, TN_INTS(2, 5));
         GIVES(tn_index_select(x, 0, made(d, TN_I64, none)), TN_F32, TN_INTS(1, 3));
@@ -180,15 +196,18 @@ Test(rules, indexing)
 Test(rules, many_dimensions)
 {
     int64_t ones[64];
-    for (int d = 0; d < 64; d++) ones[d] = 1;
+    for (int d = 0; d < 64; d++)
+        ones[d] = 1;
     FOR_DEVICES(d)
     {
         tn_tensor *x = made(d, TN_F32, (tn_ints){ones, 64});
         GIVES(tn_sum_dim_IntList(x, TN_INTS(-64, 63)), TN_F32, ((tn_ints){ones, 62}));
         GIVES(tn_sum(x), TN_F32, none);
         GIVES(tn_add(x, x), TN_F32, ((tn_ints){ones, 64}));
-        GIVES(tn_cat(TN_TENSORS(x, x), .dim = 63)->ndim == 64 ? x : NULL, TN_F32, ((tn_ints){ones, 64}));
-        FAILS(tn_embedding(made(d, TN_F32, TN_INTS(2, 2)), made(d, TN_I64, (tn_ints){ones, 64})), TN_ERR_ARGUMENT, "indices", "64");
+        GIVES(tn_cat(TN_TENSORS(x, x), .dim = 63)->ndim == 64 ? x : NULL, TN_F32,
+              ((tn_ints){ones, 64}));
+        FAILS(tn_embedding(made(d, TN_F32, TN_INTS(2, 2)), made(d, TN_I64, (tn_ints){ones, 64})),
+              TN_ERR_ARGUMENT, "indices", "64");
         FAILS(tn_unsqueeze(x, 0), TN_ERR_ARGUMENT, "64", "");
         FAILS(tn_stack(TN_TENSORS(x, x)), TN_ERR_ARGUMENT, "64", "");
     }
@@ -199,6 +218,7 @@ Test(rules, sizes_that_do_not_fit)
     tn_tensor *huge = tn_expand(made(devices[1], TN_U8, TN_INTS(1)), TN_INTS(INT64_C(1) << 62));
     cr_assert_not_null(huge, "%s", tn_error_last()->message);
     FAILS(tn_cat(TN_TENSORS(huge, huge)), TN_ERR_OVERFLOW, "overflow", "dim 0");
-    FAILS(tn_add(tn_unsqueeze(huge, 1), made(devices[1], TN_U8, TN_INTS(1, 4))), TN_ERR_OVERFLOW, "overflow", "");
+    FAILS(tn_add(tn_unsqueeze(huge, 1), made(devices[1], TN_U8, TN_INTS(1, 4))), TN_ERR_OVERFLOW,
+          "overflow", "");
     FAILS(tn__to_copy(huge, .dtype = TN_F64), TN_ERR_OVERFLOW, "overflow", "");
 }

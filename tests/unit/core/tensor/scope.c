@@ -26,27 +26,27 @@ static tn_tensor *make(void)
 static int leave_early(bool by_return)
 {
     for (int i = 0;; i++) {
-        TN_SCOPE
-        {
+        TN_SCOPE {
             make();
-            if (by_return) return i;
-            if (i == 3) break;
-            TN_SCOPE
-            {
+            if (by_return)
+                return i;
+            if (i == 3)
+                break;
+            TN_SCOPE {
                 make();
                 continue;
             }
             make();
         }
-        if (i == 3) return i;
+        if (i == 3)
+            return i;
     }
 }
 
 Test(scope, is_emptied_however_it_is_left)
 {
     int64_t before = live();
-    TN_SCOPE
-    {
+    TN_SCOPE {
         make();
         make();
         cr_assert_gt(live(), before);
@@ -56,8 +56,7 @@ Test(scope, is_emptied_however_it_is_left)
     cr_assert_eq(live(), before);
     cr_assert_eq(leave_early(false), 3);
     cr_assert_eq(live(), before);
-    TN_SCOPE
-    {
+    TN_SCOPE {
         goto out;
     }
 out:
@@ -68,18 +67,20 @@ Test(scope, grows_and_keeps)
 {
     int64_t before = live();
     tn_tensor *kept[4] = {0}, *last = NULL;
-    TN_SCOPE
-    {
+    TN_SCOPE {
         for (int i = 0; i < 1000; i++) {
             last = make();
-            if (i % 250 == 0) kept[i / 250] = last;
+            if (i % 250 == 0)
+                kept[i / 250] = last;
         }
-        for (int i = 3; i >= 0; i--) cr_assert_eq(tn_keep(kept[i]), kept[i]);
+        for (int i = 3; i >= 0; i--)
+            cr_assert_eq(tn_keep(kept[i]), kept[i]);
         cr_assert_null(tn_keep(NULL));
     }
     for (int i = 0; i < 4; i++) {
         cr_assert_eq(kept[i]->sizes[0], 3);
-        cr_assert_eq(tn_keep(kept[i]), kept[i], "not in a scope any more: it is the caller's already");
+        cr_assert_eq(tn_keep(kept[i]), kept[i],
+                     "not in a scope any more: it is the caller's already");
         tn_release(kept[i]);
     }
     cr_assert_eq(live(), before);
@@ -89,11 +90,9 @@ Test(scope, keep_reaches_outer_scopes)
 {
     int64_t before = live();
     tn_tensor *outer, *inner;
-    TN_SCOPE
-    {
+    TN_SCOPE {
         outer = make();
-        TN_SCOPE
-        {
+        TN_SCOPE {
             inner = tn_keep(make());
             tn_keep(outer);
         }
@@ -110,8 +109,7 @@ Test(scope, a_tensor_may_be_in_it_more_than_once)
 {
     int64_t before = live();
     tn_tensor *t;
-    TN_SCOPE
-    {
+    TN_SCOPE {
         t = make();
         tn_retain(t);
         tn__scope_add(t); /* as an in-place call hands out its argument */
@@ -125,9 +123,9 @@ Test(scope, a_tensor_may_be_in_it_more_than_once)
 Test(scope, memory_may_run_out_while_it_grows)
 {
     int64_t before = live();
-    TN_SCOPE
-    {
-        for (int i = 0; i < 16; i++) make();
+    TN_SCOPE {
+        for (int i = 0; i < 16; i++)
+            make();
         tn_tensor *t = NULL;
         cr_assert_eq(tn_tensor_new(1, (int64_t[]){3}, TN_F32, (tn_device){TN_CPU, 0}, &t), TN_OK);
         tn__alloc_fail_at(1);
