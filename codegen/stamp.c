@@ -78,19 +78,19 @@ bool cg_stamp_holds(const char *outdir, uint64_t inputs)
 {
     char name[CG_PATH_CHARS], path[2 * CG_PATH_CHARS];
     uint64_t said = 0, now = 0;
-    int files = 0, end = 0;
+    int files = 0, expected = 0;
     FILE *f = inputs ? open_stamp(outdir, "rb") : NULL;
     if (!f)
         return false;
-    bool same = fscanf(f, "%" SCNx64 " inputs\n", &said) == 1 && said == inputs;
+    bool same = fscanf(f, "%" SCNx64 " inputs, %d outputs\n", &said, &expected) == 2 &&
+                said == inputs;
     while (same && fscanf(f, "%" SCNx64 " %4095[^\n]\n", &said, name) == 2) {
         snprintf(path, sizeof path, "%s/%s", outdir, name);
         same = hash_file(path, &now) && now == said;
         files++;
     }
-    same = same && fscanf(f, "end %d", &end) == 1 && end == files;
     fclose(f);
-    return same;
+    return same && files == expected;
 }
 
 void cg_stamp_leave(const cg_out *out, uint64_t inputs)
@@ -98,9 +98,8 @@ void cg_stamp_leave(const cg_out *out, uint64_t inputs)
     FILE *f = inputs ? open_stamp(out->outdir, "wb") : NULL;
     if (!f)
         return;
-    fprintf(f, "%016" PRIx64 " inputs\n", inputs);
+    fprintf(f, "%016" PRIx64 " inputs, %d outputs\n", inputs, out->n_made);
     for (int i = 0; i < out->n_made; i++)
         fprintf(f, "%016" PRIx64 " %s\n", out->made[i].hash, out->made[i].path);
-    fprintf(f, "end %d\n", out->n_made);
     fclose(f);
 }

@@ -55,6 +55,23 @@ tn_status tn__kernel_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t 
     return TN_OK;
 }
 
+static _Thread_local tn_call leaf __attribute__((tls_model("initial-exec"))) = {
+    .size = sizeof(tn_call), .flags = TN__CALL_LEAF};
+
+/* A leaf calls no operator, so one record a thread is enough; what it may not use stays zero in it. */
+tn_status tn__leaf_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys, const char *file, int line)
+{
+    tn_call *call = &leaf;
+    call->op = op;
+    call->keys = keys;
+    call->data = k->data;
+    call->file = file;
+    call->line = line;
+    call->kernel = k;
+    *(tn_tensor **)((char *)frame + sizeof(tn_frame)) = NULL; /* what a failure leaves behind */
+    return k->fn(call, frame);
+}
+
 /* Ends in tail calls, so that it saves no register itself. */
 tn_status tn__dispatch(const tn_op *op, void *frame, uint64_t keys, const char *file, int line)
 {
@@ -63,7 +80,7 @@ tn_status tn__dispatch(const tn_op *op, void *frame, uint64_t keys, const char *
     if (TN__UNLIKELY(((tn_frame *)frame)->size < op->frame_size))
         return tn__call_with_older_frame(op, frame, keys, file, line);
     tn__kernel *k = atomic_load_explicit(&((tn_op *)op)->slots[tn__slot_of(keys)], memory_order_acquire);
-    return k->loops ? tn__short_call(op, k, frame, keys, file, line) : tn__kernel_call(op, k, frame, keys, file, line);
+    return k->enter(op, k, frame, keys, file, line);
 }
 
 /* To the next key of this call's set: the thread's guards were applied when the set was made. Below the backends there is

@@ -73,7 +73,11 @@ typedef struct tn__kernel tn__kernel;
 
 /* A registered kernel. Kernels of one key form a list by falling rank; the first one serves. Never freed while the
  * process lives, so that a call in flight stays valid whatever is unloaded beside it. */
+/* How a call enters a kernel: with a tn_call of its own, by the short road, or as a leaf. */
+typedef tn_status (*tn__enter_fn)(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys, const char *file, int line);
+
 struct tn__kernel {
+    tn__enter_fn enter;
     tn_kernel_fn fn;
     const void *data;
     tn__plugin *plugin;      /* NULL: the core's own */
@@ -152,6 +156,8 @@ tn_status tn__dispatch(const tn_op *op, void *frame, uint64_t keys, const char *
 uint64_t tn__frame_keys(const tn_op *op, const void *frame);
 /* Calls the kernel that dispatch has chosen. */
 tn_status tn__kernel_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys, const char *file, int line);
+/* The same for a kernel that promised TN_KERNEL_LEAF: the thread's one call record serves it. */
+tn_status tn__leaf_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys, const char *file, int line);
 /* The same for a kernel with loops: a small call on alike operands needs neither kernel nor iterator. */
 tn_status tn__short_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys, const char *file, int line);
 tn_status tn__structured_call(tn_call *call, void *frame);  /* prepares results and iterator, then the kernel */

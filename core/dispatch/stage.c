@@ -110,7 +110,7 @@ static tn__kernel *new_kernel(tn_registry *r, const tn_kernel_decl *d, tn_kernel
 {
     tn__kernel *k = tn__zalloc(sizeof *k);
     if (!k) return NULL;
-    *k = (tn__kernel){.fn = fn, .data = d->data, .plugin = r->plugin, .inner = inner, .rank = d->rank, .dtypes = d->dtypes,
+    *k = (tn__kernel){.enter = tn__kernel_call, .fn = fn, .data = d->data, .plugin = r->plugin, .inner = inner, .rank = d->rank, .dtypes = d->dtypes,
                         .made_before = r->made};
     r->made = k;
     return k;
@@ -176,6 +176,7 @@ static tn_status stage_forms(tn_registry *r, const tn_kernel_decl *d, int key, t
         if (!k) return tn__fail_memory(NULL, sizeof *k);
         k->structured = true;
         k->loops = inner->layout || key != TN__SLOT_DENSE + TN_CPU ? NULL : d->loops; /* which compute on the host */
+        if (k->loops) k->enter = tn__short_call;
         TN__TRY(stage_kernel(r, forms[form], key, k));
     }
     return TN_OK;
@@ -203,6 +204,11 @@ static tn_status check_kernel_decl(const tn_kernel_decl *d, int key)
     return TN_OK;
 }
 
+static bool gives_one_tensor(const tn_op *op)
+{
+    return op->layout->n_results == 1 && op->layout->fields[0].kind == TN_FIELD_TENSOR;
+}
+
 static tn_status stage_kernel_decl(tn_registry *r, const tn_kernel_decl *d)
 {
     if (!d->schema || !d->key) return tn__fail(NULL, TN_ERR_PLUGIN, "a kernel is registered without a schema or a key");
@@ -218,6 +224,7 @@ static tn_status stage_kernel_decl(tn_registry *r, const tn_kernel_decl *d)
     TN__TRY(same_schema(op, d->schema) ? check_frame_size(d, op->layout) : adapt(r, op, d, &k));
     tn_op *const *forms;
     if (d->fn && is_backend(key) && structure_of(r, op, &forms)) return stage_forms(r, d, key, forms, k);
+    if (d->flags & TN_KERNEL_LEAF && !k->layout && gives_one_tensor(op)) k->enter = tn__leaf_call;
     return stage_kernel(r, op, key, k);
 }
 

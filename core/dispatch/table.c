@@ -9,8 +9,8 @@
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/registry.h"
 
-static tn__kernel missing_kernel = {.fn = tn__kernel_missing};
-static tn__kernel fallthrough_kernel = {.fn = tn__kernel_fall_through};
+static tn__kernel missing_kernel = {.enter = tn__kernel_call, .fn = tn__kernel_missing};
+static tn__kernel fallthrough_kernel = {.enter = tn__kernel_call, .fn = tn__kernel_fall_through};
 
 typedef struct choice {
     tn__kernel *kernel;

@@ -49,6 +49,7 @@ extern const tn_api tn__api;
 /* The transaction that is open in this thread, set by the loader; NULL outside a plugin's init. */
 extern _Thread_local tn_registry *tn__registry_open;
 
+enum { TN__CALL_LEAF = 1 }; /* tn_call.flags: the record of leaf kernels */
 /* scratch.c: memory that lives until the kernel returns. 64-byte aligned; NULL when out of memory
  * (recorded). */
 void *tn__scratch(tn_call *call, size_t bytes);

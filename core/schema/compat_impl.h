@@ -12,7 +12,9 @@ bool tn__compat_no(tn__compat_side *side, const char *argument, const char *form
 /* The first out argument's index; n_args when there is none. */
 int tn__compat_first_out(const tn__schema *s);
 
-/* PyTorch's verdicts. */
+/* PyTorch's verdicts. Its parser comes before its check: it does not know that f is aten::f, and
+ * does not survive every schema that ours reads. Returns false when that decides both sides. */
+bool tn__compat_pytorch_reads(const tn__schema *old, const tn__schema *now, tn__compat *out);
 void tn__compat_pytorch_backward(const tn__schema *old, const tn__schema *now,
                                  tn__compat_side *side);
 void tn__compat_pytorch_forward(const tn__schema *old, const tn__schema *now,
@@ -25,8 +27,8 @@ bool tn__compat_alias_equal(const tn__type *a, const tn__type *b);
 int64_t tn__compat_list_size(const tn__type *t);
 
 /* Is every value of a one of b? With `merge_ints` int, SymInt, ScalarType, Layout, MemoryFormat and
- * DeviceIndex are one type, and so are str and Dimname, as PyTorch's check sees them; without it
- * int is part of SymInt. */
+ * DeviceIndex are one type, so are str and Dimname, all type variables, T?? and T?, as PyTorch's
+ * check sees them; without it int is part of SymInt. */
 bool tn__compat_subtype(const tn__type *a, const tn__type *b, bool merge_ints);
 
 /* subtype.c: defaults as PyTorch evaluates them: Mean is 1, int[2]=0 is [0, 0], float=1 is 1.0. */

@@ -7,6 +7,7 @@
  * and dropped arguments neither (forward). */
 #include "compat_impl.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { SHOWN = 120 };
@@ -237,6 +238,17 @@ static bool new_argument_forward(const tn__arg *arg, tn__compat_side *side)
     return true;
 }
 
+/* PyTorch names the argument at fault by the old schema's position in the new one, and throws when
+ * the new one is too short for that. */
+static bool crash_telling(const tn__arg *old, tn__compat_side *side)
+{
+    char reason[sizeof side->reason];
+    snprintf(reason, sizeof reason, "%s", side->reason);
+    tn__compat_no(side, old->name, "%.300s; PyTorch's own check crashes on this pair", reason);
+    side->verdict = TN__VERDICT_ERROR;
+    return false;
+}
+
 static bool forward(const tn__schema *old, const tn__schema *now, tn__compat_side *side)
 {
     if (!same_operator(old, now, side))
@@ -257,8 +269,50 @@ static bool forward(const tn__schema *old, const tn__schema *now, tn__compat_sid
             return false;
     for (int i = 0; i < n_old; i++)
         if (!argument_forward(&(pair){old, now, old_out + i, new_out + i}, side))
-            return false;
+            return old_out + i < now->n_args ? false : crash_telling(&old->args[old_out + i], side);
     return true;
+}
+
+/* ---- what PyTorch's parser makes of the texts ------------------------------------------------- */
+
+/* The first argument without a default that is passed by position behind one with a default. Lists
+ * do not count: old programs were stored with int[2] arguments that had lost their default. */
+static const tn__arg *misplaced(const tn__schema *s)
+{
+    bool defaulted = false;
+    for (int i = 0; i < s->n_positional; i++) {
+        if (!s->args[i].def && defaulted && s->args[i].type->kind != TN__TYPE_LIST)
+            return &s->args[i];
+        defaulted = defaulted || s->args[i].def;
+    }
+    return NULL;
+}
+
+static bool read_alike(const tn__schema *old, const tn__schema *now, tn__compat_side *side)
+{
+    const tn__arg *arg = misplaced(old);
+    arg = arg ? arg : misplaced(now);
+    if (arg) {
+        tn__compat_no(side, arg->name,
+                      "argument '%.60s' has no default and stands behind one that has; PyTorch's "
+                      "parser crashes on this schema",
+                      arg->name);
+        side->verdict = TN__VERDICT_ERROR;
+        return false;
+    }
+    if (old->ns_written == now->ns_written)
+        return true;
+    const tn__schema *with = old->ns_written ? old : now;
+    return tn__compat_no(side, NULL, "the namespace '%.60s' is written in the %s schema only",
+                         with->ns, with == old ? "old" : "new");
+}
+
+bool tn__compat_pytorch_reads(const tn__schema *old, const tn__schema *now, tn__compat *out)
+{
+    if (read_alike(old, now, &out->bc))
+        return true;
+    out->fc = out->bc;
+    return false;
 }
 
 void tn__compat_pytorch_backward(const tn__schema *old, const tn__schema *now,

@@ -136,6 +136,12 @@ TN_END_DECLS
         TN_SCHEMA_##NAME, key_, TN_KERNEL_FN(NAME, fn_), data_,                                    \
             (uint32_t)sizeof(struct tn_##NAME##_args), 0, 0, 0, NULL                               \
     }
+/* The same for a kernel that keeps the promises of TN_KERNEL_LEAF. */
+#define TN_LEAF_KERNEL(NAME, key_, fn_)                                                            \
+    {                                                                                              \
+        TN_SCHEMA_##NAME, key_, TN_KERNEL_FN(NAME, fn_), NULL,                                     \
+            (uint32_t)sizeof(struct tn_##NAME##_args), 0, 0, TN_KERNEL_LEAF, NULL                  \
+    }
 /* The same for a plain kernel that takes some dtypes alone (tn_kernel_decl.dtypes). */
 #define TN_KERNEL_DTYPES(NAME, key_, fn_, dtypes_)                                                 \
     {                                                                                              \

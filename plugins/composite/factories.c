@@ -214,8 +214,8 @@ static tn_status arange_step(tn_call *call, struct tn_arange_start_step_args *a)
 }
 
 static const tn_kernel_decl kernels[] = {
-    TN_KERNEL(empty_memory_format, EXPLICIT, empty),
-    TN_KERNEL(empty_strided, EXPLICIT, empty_strided),
+    TN_LEAF_KERNEL(empty_memory_format, EXPLICIT, empty),
+    TN_LEAF_KERNEL(empty_strided, EXPLICIT, empty_strided),
     TN_KERNEL(zeros, EXPLICIT, zeros),
     TN_KERNEL(ones, EXPLICIT, ones),
     TN_KERNEL(full, EXPLICIT, full),

@@ -212,9 +212,9 @@ static tn_status unfold(tn_call *call, struct tn_unfold_args *a)
 }
 
 static const tn_kernel_decl kernels[] = {
-    TN_KERNEL(slice_Tensor, EXPLICIT, slice),    TN_KERNEL(select_int, EXPLICIT, select_index),
+    TN_LEAF_KERNEL(slice_Tensor, EXPLICIT, slice),    TN_LEAF_KERNEL(select_int, EXPLICIT, select_index),
     TN_KERNEL(narrow, IMPLICIT, narrow),         TN_KERNEL(narrow_Tensor, IMPLICIT, narrow_tensor),
-    TN_KERNEL(as_strided, EXPLICIT, as_strided), TN_KERNEL(diagonal, EXPLICIT, diagonal),
-    TN_KERNEL(unfold, EXPLICIT, unfold),
+    TN_LEAF_KERNEL(as_strided, EXPLICIT, as_strided), TN_LEAF_KERNEL(diagonal, EXPLICIT, diagonal),
+    TN_LEAF_KERNEL(unfold, EXPLICIT, unfold),
 };
 const composite_kernels composite_slices = {kernels, TN_COUNT(kernels)};

@@ -250,20 +250,20 @@ static tn_status unsqueeze(tn_call *call, struct tn_unsqueeze_args *a)
 }
 
 static const tn_kernel_decl kernels[] = {
-    TN_KERNEL(alias, EXPLICIT, alias),
-    TN_KERNEL(detach, EXPLICIT, detach),
-    TN_KERNEL(transpose_int, EXPLICIT, transpose),
-    TN_KERNEL(t, EXPLICIT, t),
-    TN_KERNEL(permute, EXPLICIT, permute),
+    TN_LEAF_KERNEL(alias, EXPLICIT, alias),
+    TN_LEAF_KERNEL(detach, EXPLICIT, detach),
+    TN_LEAF_KERNEL(transpose_int, EXPLICIT, transpose),
+    TN_LEAF_KERNEL(t, EXPLICIT, t),
+    TN_LEAF_KERNEL(permute, EXPLICIT, permute),
     TN_KERNEL(movedim_intlist, IMPLICIT, movedim_list),
     TN_KERNEL(movedim_int, IMPLICIT, movedim),
     TN_KERNEL(numpy_T, IMPLICIT, numpy_T),
     TN_KERNEL(mT, IMPLICIT, mT),
-    TN_KERNEL(expand, EXPLICIT, expand),
+    TN_LEAF_KERNEL(expand, EXPLICIT, expand),
     TN_KERNEL(expand_as, IMPLICIT, expand_as),
     TN_KERNEL(broadcast_to, IMPLICIT, broadcast_to),
-    TN_KERNEL(squeeze, EXPLICIT, squeeze),
-    TN_KERNEL(squeeze_dim, EXPLICIT, squeeze_dim),
-    TN_KERNEL(unsqueeze, EXPLICIT, unsqueeze),
+    TN_LEAF_KERNEL(squeeze, EXPLICIT, squeeze),
+    TN_LEAF_KERNEL(squeeze_dim, EXPLICIT, squeeze_dim),
+    TN_LEAF_KERNEL(unsqueeze, EXPLICIT, unsqueeze),
 };
 const composite_kernels composite_views = {kernels, TN_COUNT(kernels)};

@@ -17,7 +17,8 @@ static const tn_op_decl ops[] = {{.schema = BENCH_NOOP_SCHEMA}};
 static const tn_kernel_decl kernels[] = {{.schema = BENCH_NOOP_SCHEMA,
                                           .key = "CPU",
                                           .fn = noop,
-                                          .frame_size = sizeof(struct bench_noop_args)}};
+                                          .frame_size = sizeof(struct bench_noop_args),
+                                          .flags = TN_KERNEL_LEAF}};
 
 static tn_status start(tn_registry *r)
 {
