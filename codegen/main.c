@@ -94,15 +94,25 @@ typedef struct facts {
     size_t n;
 } facts;
 
-/* Of one dtype's loops, or with TN_DTYPE_NONE everything. */
-static bool make_facts(const cg_ops *ops, const char *ns, tn_dtype dtype, facts *out)
+/* Everything, but the loops only of these dtypes. */
+static bool make_facts(const cg_ops *ops, const char *ns, tn_dtypes loops, facts *out)
 {
     *out = (facts){NULL, 0};
     FILE *to = open_memstream(&out->s, &out->n);
     if (!to)
         return false;
-    bool ok = dtype == TN_DTYPE_NONE ? cg_facts_write(ops, ns, to)
-                                     : cg_facts_write_loops(ops, ns, dtype, to);
+    bool ok = cg_facts_write(ops, ns, loops, to);
+    return fclose(to) == 0 && ok;
+}
+
+/* What the loops of one dtype are made of. */
+static bool make_loops(const cg_ops *ops, tn_dtype dtype, facts *out)
+{
+    *out = (facts){NULL, 0};
+    FILE *to = open_memstream(&out->s, &out->n);
+    if (!to)
+        return false;
+    bool ok = cg_facts_write_loops(ops, "aten", dtype, to);
     return fclose(to) == 0 && ok;
 }
 
@@ -147,7 +157,7 @@ static bool emit_core(cg_diag *d, cg_out *out, const cg_ops *ops, const facts *a
     for (int i = 0; i < N_OUTPUTS; i++)
         p.jobs[p.n++] = (cg_job){outputs[i].template, all->s, all->n, outputs[i].path};
     for (tn_dtype dtype = 0; ok && dtype < TN_DTYPE_COUNT; dtype++) {
-        ok = make_facts(ops, "aten", dtype, &loops[dtype]);
+        ok = make_loops(ops, dtype, &loops[dtype]);
         if (ok)
             plan_dtype(&p, dtype, &loops[dtype]);
     }
@@ -160,7 +170,8 @@ static bool emit_core(cg_diag *d, cg_out *out, const cg_ops *ops, const facts *a
 static bool write_outputs(cg_diag *d, const options *o, const cg_ops *ops, cg_out *out)
 {
     facts all;
-    bool ok = make_facts(ops, o->plugin ? o->plugin : "aten", TN_DTYPE_NONE, &all);
+    tn_dtypes loops = o->plugin || o->dump_facts ? TN_DTYPES_ALL : 0;
+    bool ok = make_facts(ops, o->plugin ? o->plugin : "aten", loops, &all);
     if (!ok)
         cg_error(d, o->schema, (cg_pos){0, 0}, "the facts cannot be written: out of memory");
     else if (o->dump_facts)

@@ -41,8 +41,9 @@ typedef struct cg_ops {
  * go to d. */
 bool cg_ops_make(cg_diag *d, tn__arena *a, const cg_file *f, cg_ops *out);
 
-/* Writes the facts: m4 macro calls as the body of cg_facts (templates/README.md lists them). */
-bool cg_facts_write(const cg_ops *ops, const char *ns, FILE *to);
+/* Writes the facts: m4 macro calls as the body of cg_facts (templates/README.md lists them), loops
+ * for these dtypes among them. */
+bool cg_facts_write(const cg_ops *ops, const char *ns, tn_dtypes loops, FILE *to);
 
 /* The facts that the loops of one dtype are made of, with cg_dtype naming it: a small part of all,
  * which m4 would otherwise read once per dtype. */

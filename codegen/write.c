@@ -262,8 +262,8 @@ static void write_loop(FILE *to, const cg_group *g, tn_dtype d)
     fputs("@})m4_dnl\n", to);
 }
 
-/* only: of one dtype, or of all with TN_DTYPE_NONE. */
-static void write_pointwise(FILE *to, const cg_group *g, tn_dtype only)
+/* With the loops of these dtypes. */
+static void write_pointwise(FILE *to, const cg_group *g, tn_dtypes loops)
 {
     if (!g->is_pointwise)
         return;
@@ -282,7 +282,7 @@ static void write_pointwise(FILE *to, const cg_group *g, tn_dtype only)
                     cg_local_name(name));
     }
     for (tn_dtype d = 0; d < TN_DTYPE_COUNT; d++)
-        if (only == TN_DTYPE_NONE || only == d)
+        if (loops & TN_DTYPE_BIT(d))
             write_loop(to, g, d);
     fprintf(to, "cg_pointwise_end(@{%s@}, %d, %d)m4_dnl\n", g->forms[0]->id, tensors, numbers);
 }
@@ -295,24 +295,24 @@ static void begin_facts(FILE *to, const char *ns, int count)
     fputs("m4_define(@{cg_facts@}, @{m4_dnl\n", to);
 }
 
-static void write_group(FILE *to, const cg_group *g)
+static void write_group(FILE *to, const cg_group *g, tn_dtypes loops)
 {
     for (int form = 0; form < CG_FORMS; form++)
         if (g->forms[form])
             write_op(to, g, g->forms[form]);
     write_shape(to, g);
-    write_pointwise(to, g, TN_DTYPE_NONE);
+    write_pointwise(to, g, loops);
     write_decl(to, g);
 }
 
-bool cg_facts_write(const cg_ops *ops, const char *ns, FILE *to)
+bool cg_facts_write(const cg_ops *ops, const char *ns, tn_dtypes loops, FILE *to)
 {
     begin_facts(to, ns, ops->n_groups);
     for (int i = 0; i < ops->n_groups; i++) {
         const cg_group *g = &ops->groups[i];
         if (i == 0 || strcmp(g[-1].page, g->page) != 0)
             fprintf(to, "cg_page(@{%s@})m4_dnl\n", g->page);
-        write_group(to, g);
+        write_group(to, g, loops);
         if (i == ops->n_groups - 1 || strcmp(g[1].page, g->page) != 0)
             fprintf(to, "cg_page_end(@{%s@})m4_dnl\n", g->page);
     }
@@ -325,7 +325,7 @@ bool cg_facts_write_loops(const cg_ops *ops, const char *ns, tn_dtype dtype, FIL
     fprintf(to, "m4_define(@{cg_dtype@}, @{%s@})\n", suffixes[dtype]);
     begin_facts(to, ns, ops->n_groups);
     for (int i = 0; i < ops->n_groups; i++)
-        write_pointwise(to, &ops->groups[i], dtype);
+        write_pointwise(to, &ops->groups[i], TN_DTYPE_BIT(dtype));
     fputs("@})m4_dnl\n", to);
     return !ferror(to);
 }

@@ -197,33 +197,29 @@ static void decide(tn__compat_side *side, bool yes)
         side->verdict = TN__VERDICT_YES;
 }
 
-/* Where PyTorch crashes the pair is refused: it crashes only over an argument that does not fit. */
+/* Where PyTorch's check crashes the pair is refused: it crashes over an argument that does not fit. */
 static void refuse_crash(tn__compat_side *side)
 {
-    char argument[sizeof side->argument];
-    if (side->verdict != TN__VERDICT_ERROR)
-        return;
-    memcpy(argument, side->argument, sizeof argument);
-    tn__compat_no(side, argument, "out argument '%s' was removed or does not fit any more", argument);
+    if (side->verdict == TN__VERDICT_ERROR)
+        side->verdict = TN__VERDICT_NO;
 }
 
 void tn__schema_compat(const tn__schema *old, const tn__schema *now, tn__compat_rules rules,
                        tn__compat *out)
 {
     memset(out, 0, sizeof *out);
-    out->frame.verdict = TN__VERDICT_YES;
-    if (rules == TN__COMPAT_PYTORCH && !tn__compat_pytorch_reads(old, now, out))
+    if (rules == TN__COMPAT_PYTORCH) {
+        out->frame.verdict = TN__VERDICT_YES;
+        tn__compat_pytorch(old, now, out);
         return;
+    }
     tn__compat_pytorch_backward(old, now, &out->bc);
     tn__compat_pytorch_forward(old, now, &out->fc);
-    if (rules == TN__COMPAT_PYTORCH)
-        return;
     refuse_crash(&out->bc);
     refuse_crash(&out->fc);
     if (out->bc.verdict == TN__VERDICT_YES)
         decide(&out->bc, backward(old, now, &out->bc));
     if (out->fc.verdict == TN__VERDICT_YES)
         decide(&out->fc, forward(old, now, &out->fc));
-    out->frame.verdict = TN__VERDICT_NO;
     decide(&out->frame, frame_grows(old, now, &out->frame));
 }

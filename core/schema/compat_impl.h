@@ -12,9 +12,9 @@ bool tn__compat_no(tn__compat_side *side, const char *argument, const char *form
 /* The first out argument's index; n_args when there is none. */
 int tn__compat_first_out(const tn__schema *s);
 
-/* PyTorch's verdicts. Its parser comes before its check: it does not know that f is aten::f, and
- * does not survive every schema that ours reads. Returns false when that decides both sides. */
-bool tn__compat_pytorch_reads(const tn__schema *old, const tn__schema *now, tn__compat *out);
+/* PyTorch's verdicts. The first is what PyTorch says of two texts, its parser included, which does
+ * not know that f is aten::f and does not survive every schema that ours reads. */
+void tn__compat_pytorch(const tn__schema *old, const tn__schema *now, tn__compat *out);
 void tn__compat_pytorch_backward(const tn__schema *old, const tn__schema *now,
                                  tn__compat_side *side);
 void tn__compat_pytorch_forward(const tn__schema *old, const tn__schema *now,

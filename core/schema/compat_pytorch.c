@@ -273,6 +273,21 @@ static bool forward(const tn__schema *old, const tn__schema *now, tn__compat_sid
     return true;
 }
 
+void tn__compat_pytorch_backward(const tn__schema *old, const tn__schema *now,
+                                 tn__compat_side *side)
+{
+    memset(side, 0, sizeof *side);
+    if (backward(old, now, side))
+        side->verdict = TN__VERDICT_YES;
+}
+
+void tn__compat_pytorch_forward(const tn__schema *old, const tn__schema *now, tn__compat_side *side)
+{
+    memset(side, 0, sizeof *side);
+    if (forward(old, now, side))
+        side->verdict = TN__VERDICT_YES;
+}
+
 /* ---- what PyTorch's parser makes of the texts ------------------------------------------------- */
 
 /* The first argument without a default that is passed by position behind one with a default. Lists
@@ -307,25 +322,12 @@ static bool read_alike(const tn__schema *old, const tn__schema *now, tn__compat_
                          with->ns, with == old ? "old" : "new");
 }
 
-bool tn__compat_pytorch_reads(const tn__schema *old, const tn__schema *now, tn__compat *out)
+void tn__compat_pytorch(const tn__schema *old, const tn__schema *now, tn__compat *out)
 {
-    if (read_alike(old, now, &out->bc))
-        return true;
-    out->fc = out->bc;
-    return false;
-}
-
-void tn__compat_pytorch_backward(const tn__schema *old, const tn__schema *now,
-                                 tn__compat_side *side)
-{
-    memset(side, 0, sizeof *side);
-    if (backward(old, now, side))
-        side->verdict = TN__VERDICT_YES;
-}
-
-void tn__compat_pytorch_forward(const tn__schema *old, const tn__schema *now, tn__compat_side *side)
-{
-    memset(side, 0, sizeof *side);
-    if (forward(old, now, side))
-        side->verdict = TN__VERDICT_YES;
+    if (!read_alike(old, now, &out->bc)) {
+        out->fc = out->bc;
+        return;
+    }
+    tn__compat_pytorch_backward(old, now, &out->bc);
+    tn__compat_pytorch_forward(old, now, &out->fc);
 }

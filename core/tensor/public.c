@@ -15,6 +15,11 @@ void tn_release(tn_tensor *t)
     tn__tensor_release(t);
 }
 
+void tn_tensors_release(tn_tensors *list)
+{
+    tn__tensors_release(list);
+}
+
 tn_status tn_tensor_new(int64_t ndim, const int64_t *sizes, tn_dtype dtype, tn_device device, tn_tensor **out)
 {
     return tn__tensor_new(NULL, ndim, sizes, dtype, device, out);

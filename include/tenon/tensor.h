@@ -13,6 +13,8 @@ TN_BEGIN_DECLS
 
 TN_API void tn_retain(tn_tensor *t);
 TN_API void tn_release(tn_tensor *t); /* NULL is fine */
+/* A Tensor[] result, as tn_call_split_Tensor and its kin give it: its tensors, and the list itself. */
+TN_API void tn_tensors_release(tn_tensors *list);
 
 /* A copy of `data` (row-major, host memory). */
 TN_API tn_status tn_tensor_from_data(const void *data, tn_dtype dtype, int64_t ndim, const int64_t *sizes,

@@ -1,6 +1,6 @@
 /* factories.c - new tensors from sizes and numbers: empty, zeros, ones, full, arange, scalar_tensor.
  *
- * The dtype is the one asked for, else the default one, else (full, scalar_tensor, arange) the number's own. */
+ * The dtype is the one asked for, else the default one, or (full, arange) the number's own. */
 #include "composite.h"
 
 #include <inttypes.h>
@@ -82,7 +82,7 @@ static tn_status full(tn_call *call, struct tn_full_args *a)
 
 static tn_status scalar_tensor(tn_call *call, struct tn_scalar_tensor_args *a)
 {
-    options o = {or_of_number(a->dtype, &a->s), a->layout, a->device, a->pin_memory};
+    options o = {or_default(a->dtype), a->layout, a->device, a->pin_memory};
     return filled(call, (tn_ints){NULL, 0}, &a->s, &o, &a->result);
 }
 

@@ -111,7 +111,8 @@ Test(codegen_expr, empty)
 {
     expect_error("- func: f(Tensor self) -> Tensor\n  pointwise: \"\"\n", 2, 15,
                  "found an empty string; ");
-    expect_error("- func: f(Tensor self) -> Tensor\n  pointwise:\n", 2, 13, "must be an expression");
+    expect_error("- func: f(Tensor self) -> Tensor\n  pointwise:\n", 2, 13,
+                 "must be an expression");
 }
 
 Test(codegen_expr, numbers)
