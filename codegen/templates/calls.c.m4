@@ -5,7 +5,8 @@ m4_define(@{cg_results@}, @{@})m4_define(@{cg_zero@}, @{@})m4_define(@{cg_fill@}
 m4_define(@{cg_store@}, @{@})m4_define(@{cg_keys@}, @{@})m4_define(@{cg_many@}, @{@})m4_define(@{cg_checks@}, @{@})m4_dnl
 m4_define(@{cg_expr_checks@}, @{@})m4_define(@{cg_device@}, @{@})@})
 m4_define(@{cg_result@}, @{m4_define(@{cg_single@}, m4_ifelse(cg_single@{@}$5, @{1tensor@}, 1, 0))m4_dnl
-m4_define(@{cg_first@}, @{$1@})m4_append(@{cg_results@}, @{m4_fill(@{$2*$1_out@})@})m4_append(@{cg_store@}, @{
+m4_define(@{cg_first@}, @{$1@})m4_append(@{cg_results@}, @{m4_fill(@{$2*$1_out@})@})m4_append(@{cg_zero@}, @{
+    *$1_out = m4_ifelse($5, @{tensor@}, NULL, $5, @{tensors@}, @{(tn_tensors){NULL, 0}@}, 0);@})m4_append(@{cg_store@}, @{
     *$1_out = a.$1;@})@})
 m4_define(@{cg_arg@}, @{m4_append(@{cg_params@}, @{m4_fill(@{$2$1@})@})m4_append(@{cg_fill@}, @{
     a.$1 = $1;@})m4_dnl
@@ -27,7 +28,7 @@ m4_filled
     const tn_op *op = tn__native(cg_index);
     struct tn_$1_args a;
     if (TN__UNLIKELY(!op))
-        return tn__native_failed();@{@}cg_checks
+        return tn__native_failed();@{@}cg_zero@{@}cg_checks
     a.frame = (tn_frame){sizeof a, 0};@{@}cg_fill
 m4_ifelse(m4_index(cg_many, @{list@}), -1,
 @{    tn_status status = tn__dispatch(op, &a, m4_ifelse(m4_defn(@{cg_keys@}), @{@}, @{m4_ifelse(m4_defn(@{cg_device@}), @{@}, @{tn__frame_keys(op, &a)@}, @{tn__factory_keys(cg_device)@})@}, @{cg_keys@}), NULL, 0);@},

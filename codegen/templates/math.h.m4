@@ -159,8 +159,14 @@ cg_fn1(reciprocal, $1, $2, @{tnm_div_$1(tnm_number_$1(1), a)@})m4_dnl
 cg_clib(@{exp@}, $@)cg_clib(@{log@}, $@)cg_clib(@{sqrt@}, $@)cg_clib(@{sin@}, $@)cg_clib(@{cos@}, $@)cg_clib(@{tan@}, $@)m4_dnl
 cg_clib(@{asin@}, $@)cg_clib(@{acos@}, $@)cg_clib(@{atan@}, $@)cg_clib(@{sinh@}, $@)cg_clib(@{cosh@}, $@)cg_clib(@{tanh@}, $@)m4_dnl
 cg_clib(@{asinh@}, $@)cg_clib(@{acosh@}, $@)cg_clib(@{atanh@}, $@)m4_dnl
-cg_fn1(log2, $1, $2, @{tnm_div_$1(tnm_log_$1(a), tnm_number_$1(0.6931471805599453))@})m4_dnl
-cg_fn1(log10, $1, $2, @{tnm_div_$1(tnm_log_$1(a), tnm_number_$1(2.302585092994046))@})m4_dnl
+
+/* By a real factor: a product with 0i would make NaN of an infinite part. */
+TN_FN $2 tnm_scale_$1($2 a, $3 factor)
+{
+    return tnm_make_$1(a.re * factor, a.im * factor);
+}
+cg_fn1(log2, $1, $2, @{tnm_scale_$1(tnm_log_$1(a), ($3)1.4426950408889634)@})m4_dnl
+cg_fn1(log10, $1, $2, @{tnm_scale_$1(tnm_log_$1(a), ($3)0.4342944819032518)@})m4_dnl
 cg_fn1(rsqrt, $1, $2, @{tnm_reciprocal_$1(tnm_sqrt_$1(a))@})m4_dnl
 cg_fn1(sigmoid, $1, $2, @{tnm_reciprocal_$1(tnm_add_$1(tnm_number_$1(1), tnm_exp_$1(tnm_neg_$1(a))))@})m4_dnl
 @})

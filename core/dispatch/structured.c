@@ -64,6 +64,23 @@ static tn_status check_no_shared_memory(tn_call *call, const void *frame, const 
     return TN_OK;
 }
 
+/* An operand that is the tensor to be resized, or without elements in the same storage, would grow with it. */
+static tn_status check_not_resized(tn_call *call, const void *frame, const tn_tensor *t)
+{
+    const tn_op *op = call->op;
+    for (int i = 0; i < op->n_list_args; i++) {
+        const tn_tensors *list = (const tn_tensors *)((const char *)frame + op->list_offsets[i]);
+        for (int64_t j = 0; j < list->len; j++) {
+            const tn_tensor *in = list->data[j];
+            if (in && in->numel == 0 && tn_tensor_same_storage(in, t))
+                return tn__fail(call, TN_ERR_OVERLAP,
+                                "out is to be resized, and an operand (number %lld of its list) shares its storage; give another out",
+                                (long long)j);
+        }
+    }
+    return TN_OK;
+}
+
 /* A tensor of no elements may be a view into a storage that an operand uses: only its new shape shows. */
 tn_status tn__resize_given(tn_call *call, const void *frame, tn_tensor *t, int64_t ndim, const int64_t *sizes)
 {
@@ -72,6 +89,7 @@ tn_status tn__resize_given(tn_call *call, const void *frame, tn_tensor *t, int64
         held[d] = t->sizes[d];
         held[TN_MAX_DIMS + d] = t->strides[d];
     }
+    TN__TRY(check_not_resized(call, frame, t));
     TN__TRY(tn__tensor_resize(call, t, ndim, sizes));
     tn_status status = check_no_shared_memory(call, frame, t);
     if (status != TN_OK) tn__tensor_set_geometry(NULL, t, before, held, held + TN_MAX_DIMS, tn__impl(t)->offset);

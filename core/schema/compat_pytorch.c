@@ -165,13 +165,9 @@ static bool same_operator(const tn__schema *old, const tn__schema *now, tn__comp
     return true;
 }
 
-/* PyTorch looks for an out argument past the end of the new schema and throws. */
-static bool crash(const tn__arg *old, tn__compat_side *side)
+/* A no over which PyTorch's own check crashes. */
+static bool crash(tn__compat_side *side)
 {
-    tn__compat_no(side, old->name,
-                  "out argument '%.60s' is gone and arguments with defaults take its place; "
-                  "PyTorch's own check crashes on this pair",
-                  old->name);
     side->verdict = TN__VERDICT_ERROR;
     return false;
 }
@@ -216,8 +212,11 @@ static bool backward(const tn__schema *old, const tn__schema *now, tn__compat_si
         if (!now->args[i].def)
             return no_default(old, &now->args[i], side);
     for (int i = old_out; i < old->n_args; i++) {
-        if (i - old_out + new_out >= now->n_args)
-            return crash(&old->args[i], side);
+        if (i - old_out + new_out >= now->n_args) { /* PyTorch looks behind the end, and throws */
+            tn__compat_no(side, old->args[i].name, "out argument '%.60s' was removed",
+                          old->args[i].name);
+            return crash(side);
+        }
         if (!argument_backward(&(pair){old, now, i, i - old_out + new_out}, side))
             return false;
     }
@@ -238,17 +237,6 @@ static bool new_argument_forward(const tn__arg *arg, tn__compat_side *side)
     return true;
 }
 
-/* PyTorch names the argument at fault by the old schema's position in the new one, and throws when
- * the new one is too short for that. */
-static bool crash_telling(const tn__arg *old, tn__compat_side *side)
-{
-    char reason[sizeof side->reason];
-    snprintf(reason, sizeof reason, "%s", side->reason);
-    tn__compat_no(side, old->name, "%.300s; PyTorch's own check crashes on this pair", reason);
-    side->verdict = TN__VERDICT_ERROR;
-    return false;
-}
-
 static bool forward(const tn__schema *old, const tn__schema *now, tn__compat_side *side)
 {
     if (!same_operator(old, now, side))
@@ -267,9 +255,12 @@ static bool forward(const tn__schema *old, const tn__schema *now, tn__compat_sid
     for (int i = old_out; i < new_out; i++)
         if (!new_argument_forward(&now->args[i], side))
             return false;
-    for (int i = 0; i < n_old; i++)
-        if (!argument_forward(&(pair){old, now, old_out + i, new_out + i}, side))
-            return old_out + i < now->n_args ? false : crash_telling(&old->args[old_out + i], side);
+    for (int i = 0; i < n_old; i++) {
+        if (argument_forward(&(pair){old, now, old_out + i, new_out + i}, side))
+            continue;
+        /* PyTorch looks up the name for its message at the old position in the new schema. */
+        return old_out + i < now->n_args ? false : crash(side);
+    }
     return true;
 }
 
@@ -322,6 +313,14 @@ static bool read_alike(const tn__schema *old, const tn__schema *now, tn__compat_
                          with->ns, with == old ? "old" : "new");
 }
 
+static void tell_crash(tn__compat_side *side)
+{
+    static const char told[] = "; PyTorch's own check crashes on this pair";
+    size_t n = strlen(side->reason);
+    if (side->verdict == TN__VERDICT_ERROR && n + sizeof told <= sizeof side->reason)
+        memcpy(side->reason + n, told, sizeof told);
+}
+
 void tn__compat_pytorch(const tn__schema *old, const tn__schema *now, tn__compat *out)
 {
     if (!read_alike(old, now, &out->bc)) {
@@ -330,4 +329,6 @@ void tn__compat_pytorch(const tn__schema *old, const tn__schema *now, tn__compat
     }
     tn__compat_pytorch_backward(old, now, &out->bc);
     tn__compat_pytorch_forward(old, now, &out->fc);
+    tell_crash(&out->bc);
+    tell_crash(&out->fc);
 }

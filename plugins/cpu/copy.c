@@ -79,9 +79,8 @@ static tn_status copy_(tn_call *call, struct tn_copy__args *a)
 }
 
 /* A fill is a copy from one element with stride 0. */
-static tn_status fill_with(tn_call *call, tn_tensor *self, const tn_scalar *value)
+static tn_status fill_elements(tn_call *call, tn_tensor *self, const tn_scalar *value)
 {
-    
     tn_number element = tn_number_of(self->dtype, value);
     if (self->dtype == TN_F16 || self->dtype == TN_BF16)
         tn->convert(call, &element.i16, self->dtype, 2, &element.f32, TN_F32, 4, 1);
@@ -93,6 +92,24 @@ static tn_status fill_with(tn_call *call, tn_tensor *self, const tn_scalar *valu
     it.dtypes[1] = self->dtype;
     for (int d = 0; d < it.ndim; d++) it.strides[1][d] = 0;
     return tn->iter_run(call, &it, move_for(tn->dtype_size(self->dtype)), NULL);
+}
+
+/* An expanded tensor holds one value along the expanded dims, and a fill writes just that. */
+static tn_status fill_with(tn_call *call, tn_tensor *self, const tn_scalar *value)
+{
+    int64_t sizes[TN_MAX_DIMS], expanded = 0;
+    for (int d = 0; d < self->ndim; d++) {
+        bool repeats = self->strides[d] == 0 && self->sizes[d] > 1;
+        sizes[d] = repeats ? 1 : self->sizes[d];
+        expanded += repeats;
+    }
+    if (expanded == 0)
+        return fill_elements(call, self, value);
+    tn_tensor *once;
+    TN_TRY(tn->tensor_view(call, self, self->ndim, sizes, self->strides, tn->tensor_offset(self), self->dtype, &once));
+    tn_status status = fill_elements(call, once, value);
+    tn->tensor_release(once);
+    return status;
 }
 
 static tn_status fill_(tn_call *call, struct tn_fill__Scalar_args *a)

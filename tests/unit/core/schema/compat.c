@@ -75,7 +75,68 @@ Test(schema_compat, types_and_defaults)
         {"f(str a=\"x\") -> ()", "f(str a='x') -> ()", "yes yes", "yes yes"},
         {"f(Tensor(a|b) x) -> ()", "f(Tensor(b|a) x) -> ()", "yes yes", "yes yes"},
         {"f(Tensor(a!)[] x) -> ()", "f(Tensor(b!)[] x) -> ()", "no no", "no no"},
-        {"f(number a) -> ()", "f(Scalar a) -> ()", "yes yes", "yes yes"},
+        {"f(RRef(int) a) -> ()", "f(RRef(Scalar) a) -> ()", "no no", "no no"},
+        {"f(__torch__.A.B a) -> ()", "f(AnyClassType a) -> ()", "yes no", "yes no"},
+        {"f(Capsule a) -> ()", "f(AnyClassType a) -> ()", "no no", "no no"},
+        {"f(t a) -> ()", "f(t1 a) -> ()", "yes yes", "no no"},
+        {"f(t[] a) -> ()", "f(t1[] a) -> ()", "yes yes", "no no"},
+        {"f(number a) -> ()", "f(Scalar a) -> ()", "no no", "no no"},
+        {"f(number a) -> ()", "f(t a) -> ()", "yes yes", "no no"},
+        {"f(int a) -> ()", "f(number a) -> ()", "no no", "no no"},
+    };
+    expect_rows(rows, sizeof rows / sizeof rows[0]);
+}
+
+/* T? is the union of T and None, Scalar that of int, float and complex. */
+Test(schema_compat, unions)
+{
+    static const row rows[] = {
+        {"f(int? a) -> ()", "f(int?? a) -> ()", "yes yes", "yes yes"},
+        {"f(Scalar? a) -> ()", "f(int?? a) -> ()", "no yes", "no yes"},
+        {"f(int?[] a) -> ()", "f(int??[] a) -> ()", "yes yes", "yes yes"},
+        {"f(int? a) -> ()", "f(Union(int, NoneType) a) -> ()", "yes yes", "yes yes"},
+        {"f(int? a) -> ()", "f(Union(int, str, NoneType) a) -> ()", "yes no", "yes no"},
+        {"f(int? a) -> ()", "f(Union(int, str) a) -> ()", "no no", "no no"},
+        {"f() -> Union(int, str, NoneType)", "f() -> Union(str, int?)", "yes yes", "yes yes"},
+        {"f(Scalar a) -> ()", "f(Union(int, float, complex) a) -> ()", "yes yes", "yes yes"},
+        {"f(Scalar a) -> ()", "f(Union(int, float) a) -> ()", "no yes", "no yes"},
+    };
+    expect_rows(rows, sizeof rows / sizeof rows[0]);
+}
+
+/* What PyTorch's parser makes of a default depends on the type that it stands under. */
+Test(schema_compat, defaults_as_pytorch_reads_them)
+{
+    static const row rows[] = {
+        {"f(float a=Mean) -> ()", "f(float a=1.0) -> ()", "no no", "no no"},
+        {"f(float a=Mean) -> ()", "f(float a=1) -> ()", "no no", "no no"},
+        {"f(Scalar a=Mean) -> ()", "f(Scalar a=1) -> ()", "yes yes", "yes yes"},
+        {"f(float a=0.0) -> ()", "f(float a=-0.0) -> ()", "yes yes", "yes yes"},
+        {"f(float[] a=[1, 2]) -> ()", "f(float[] a=[1.0, 2.0]) -> ()", "yes yes", "yes yes"},
+        {"f(float[2] a=1) -> ()", "f(float[2] a=[1.0, 1.0]) -> ()", "yes yes", "yes yes"},
+        {"f(float[]? a=1) -> ()", "f(float[]? a=1.0) -> ()", "no no", "no no"},
+        {"f(int[2] a=1) -> ()", "f(int[2]? a=1) -> ()", "no no", "no no"},
+        {"f(int[2]? a=1) -> ()", "f(SymInt[2]? a=1) -> ()", "yes yes", "yes no"},
+        {"f(Device a=\"cpu\") -> ()", "f(Device a='cpu') -> ()", "yes yes", "yes yes"},
+        {"f(Device a=\"cpu\") -> ()", "f(Device? a=\"cpu\") -> ()", "no no", "no no"},
+        {"f(str a=\"x\") -> ()", "f(str? a=\"x\") -> ()", "yes no", "yes no"},
+    };
+    expect_rows(rows, sizeof rows / sizeof rows[0]);
+}
+
+/* Pairs over which PyTorch's check throws or its parser dies; ours give the reason instead. */
+Test(schema_compat, where_pytorch_crashes)
+{
+    static const row rows[] = {
+        {"f(Tensor out, *, Tensor(x!) a) -> ()", "f(*, Tensor(x!) out) -> ()", "no error", "no no"},
+        {"f(int a, *, Tensor(x!) o=None) -> ()", "f(*, Tensor(x!) o) -> ()", "no error", "no no"},
+        {"f(int a, *, Tensor(x!) o) -> ()", "f(*, Tensor(x!) o) -> ()", "no yes", "no no"},
+        {"f(Tensor a=None, int b) -> ()", "f(Tensor a, int b) -> ()", "error error", "no no"},
+        {"f(int a, int b) -> ()", "f(int a=1, int b) -> ()", "error error", "yes no"},
+        {"f(int a, int[2] b) -> ()", "f(int a=1, int[2] b) -> ()", "yes no", "yes no"},
+        {"f(int a, *, int b) -> ()", "f(int a=1, *, int b) -> ()", "yes no", "yes no"},
+        {"f(Tensor a) -> ()", "aten::f(Tensor a) -> ()", "no no", "yes yes"},
+        {"aten::f(int a) -> ()", "aten::f(int a) -> ()", "yes yes", "yes yes"},
     };
     expect_rows(rows, sizeof rows / sizeof rows[0]);
 }

@@ -12,7 +12,8 @@ Test(factories, the_dtype_comes_from_the_number)
     cr_assert_eq(tn_full(two, 1.5)->dtype, TN_F32);
     cr_assert_eq(tn_full(two, (bool)true)->dtype, TN_BOOL);
     cr_assert_eq(tn_full(two, tn_scalar_complex(1, 2))->dtype, TN_C64);
-    cr_assert_eq(tn_scalar_tensor(2)->dtype, TN_I64);
+    cr_assert_eq(tn_scalar_tensor(2)->dtype, TN_F32, "the default one, unlike full's");
+    expect_error(tn_scalar_tensor(tn_scalar_complex(1, 2)), TN_ERR_DTYPE, "complex");
     cr_assert_eq(tn_arange(3)->dtype, TN_I64);
     cr_assert_eq(tn_arange(3.0)->dtype, TN_F32);
     cr_assert_eq(tn_zeros(two)->dtype, TN_F32);

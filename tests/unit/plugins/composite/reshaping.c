@@ -88,5 +88,5 @@ Test(reshaping, view_as_smaller_and_larger_elements)
     tn_tensor *narrow = tn_slice(parts, .dim = 1, .end = {3, 1});
     expect_error(tn_view_dtype(narrow, TN_I64), TN_ERR_ARGUMENT, "dim -1 of size 3");
     expect_error(tn_view_dtype(tn_t(x), TN_I32), TN_ERR_ARGUMENT, "dim -1 has stride 2");
-    expect_error(tn_view_dtype(tn_scalar_tensor(1), TN_I32), TN_ERR_ARGUMENT, "0 dimensions");
+    expect_error(tn_view_dtype(tn_scalar_tensor(1, .dtype = TN_I64), TN_I32), TN_ERR_ARGUMENT, "0 dimensions");
 }

@@ -30,7 +30,7 @@ Test(slices, select)
 
 Test(slices, narrow)
 {
-    tn_tensor *x = counting(TN_INTS(5)), *start = tn_scalar_tensor(-2);
+    tn_tensor *x = counting(TN_INTS(5)), *start = tn_scalar_tensor(-2, .dtype = TN_I64);
     expect_elements(tn_narrow(x, 0, 1, 3), TN_INTS(3), LIST(1, 2, 3));
     expect_elements(tn_narrow(x, 0, -1, 1), TN_INTS(1), LIST(4));
     expect_shape(tn_narrow(x, 0, 5, 0), TN_INTS(0));
