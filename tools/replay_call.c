@@ -110,7 +110,8 @@ static replay_tolerance tolerance_of(const run *r)
 
 static replay_args args_of(const run *r)
 {
-    return (replay_args){r->name, r->fields + r->n_results, r->n_args, r->frame};
+    return (replay_args){r->name,   r->fields + r->n_results,         r->n_args, r->frame,
+                         &r->build, json_object_get(r->case_, "args")};
 }
 
 /* Does the argument self, along the call's dim, hold equal values at both arrays' indices? */

@@ -1,8 +1,8 @@
 /* replay_compare.c - is a computed tensor the recorded one? dtype, shape, then every element.
  *
  * Elements are read as doubles (integers as int64, where a double would round). A NaN equals a
- * NaN, an infinity only itself, and a finite value passes unless !(error <= limit), so that a NaN
- * error fails. */
+ * NaN, an infinity only itself (each part of a complex number for itself), and a finite value
+ * passes unless !(error <= limit), so that a NaN error fails. */
 #include "replay_impl.h"
 
 #include <math.h>
@@ -138,10 +138,15 @@ bool replay_near(const double got[2], const double want[2], replay_tolerance t)
         return got_nan && want_nan;
     if (got[0] == want[0] && got[1] == want[1])
         return true;
-    if (t.exact || isinf(got[0]) || isinf(got[1]) || isinf(want[0]) || isinf(want[1]))
-        return false;
-    double error = hypot(got[0] - want[0], got[1] - want[1]);
-    return error <= t.atol + t.rtol * hypot(want[0], want[1]);
+    double error[2] = {0}, size[2] = {0};
+    for (int part = 0; part < 2; part++) {
+        bool infinite = isinf(got[part]) || isinf(want[part]);
+        if (infinite && got[part] != want[part])
+            return false;
+        error[part] = infinite ? 0 : got[part] - want[part];
+        size[part] = infinite ? 0 : want[part];
+    }
+    return !t.exact && hypot(error[0], error[1]) <= t.atol + t.rtol * hypot(size[0], size[1]);
 }
 
 static bool element_same(const replay_array *got, const replay_array *want, int64_t i,

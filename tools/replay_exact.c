@@ -4,6 +4,8 @@
  * computes one element from the arguments by the operator's definition, and nothing else. */
 #include "replay_impl.h"
 
+#include <complex.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -22,8 +24,13 @@ bool replay_arg_tensor(const replay_args *args, const char *name, replay_array *
 {
     tn_field_kind kind;
     const void *at = find(args, name, &kind);
+    const json_t *v = json_object_get(args->recorded, name);
+    replay_outcome ignored;
+    st_entry entry;
     if (!at || kind != TN_FIELD_TENSOR || !*(tn_tensor *const *)at)
         return false;
+    if (json_object_get(v, "tensor"))
+        return replay_recorded(args->build->file, args->build->n, v, out, &entry, &ignored);
     replay_array_of(*(tn_tensor *const *)at, out);
     return true;
 }
@@ -53,6 +60,13 @@ bool replay_arg_number(const replay_args *args, const char *name, double *out)
     }
 }
 
+const char *replay_arg_text(const replay_args *args, const char *name)
+{
+    tn_field_kind kind;
+    const void *at = find(args, name, &kind);
+    return at && kind == TN_FIELD_STR ? *(const char *const *)at : NULL;
+}
+
 /* ---- places --------------------------------------------------------------------------------- */
 static void place_of(const replay_array *a, int64_t i, int64_t *place)
 {
@@ -63,31 +77,146 @@ static void place_of(const replay_array *a, int64_t i, int64_t *place)
 }
 
 /* The element of a at a place of n dimensions to which a is broadcast. */
-static double broadcast_at(const replay_array *a, const int64_t *place, int n)
+static void complex_at(const replay_array *a, const int64_t *place, int n, double v[2])
 {
     int64_t i = 0;
-    double v[2];
     for (int d = 0; d < a->ndim; d++)
         i = i * a->sizes[d] + (a->sizes[d] == 1 ? 0 : place[n - a->ndim + d]);
     replay_number(a, i, v);
+}
+
+static double broadcast_at(const replay_array *a, const int64_t *place, int n)
+{
+    double v[2];
+    complex_at(a, place, n, v);
     return v[0];
 }
 
-/* ---- remainder ------------------------------------------------------------------------------ */
-/* Of the divisor's sign; exact, because fmod is. */
-bool replay_exact_remainder(const replay_args *args, const replay_array *want, int64_t i,
-                            double *out)
+static bool is_half(tn_dtype dtype)
+{
+    return dtype == TN_F16 || dtype == TN_BF16;
+}
+
+/* What lies beyond the largest number of a dtype is infinite in it. */
+static double in_range_of(tn_dtype dtype, double v)
+{
+    double largest = dtype == TN_F16                      ? 65504.0
+                     : dtype == TN_BF16                   ? 0x1.fep127
+                     : dtype == TN_F32 || dtype == TN_C64 ? (double)FLT_MAX
+                                                          : DBL_MAX;
+    return fabs(v) > largest ? copysign(INFINITY, v) : v;
+}
+
+/* ---- quotients and remainders --------------------------------------------------------------- */
+static bool operands_at(const replay_args *args, const replay_array *want, int64_t i, double *x,
+                        double *y)
 {
     replay_array self, other;
     int64_t place[TN_MAX_DIMS];
-    if (!replay_arg_tensor(args, "self", &self) || !replay_arg_tensor(args, "other", &other))
+    if (!replay_arg_tensor(args, "self", &self) || !replay_arg_tensor(args, "other", &other) ||
+        self.dtype >= TN_C64 || other.dtype >= TN_C64)
         return false;
     place_of(want, i, place);
-    double x = broadcast_at(&self, place, want->ndim), y = broadcast_at(&other, place, want->ndim);
-    *out = fmod(x, y);
-    if (*out != 0 && (*out < 0) != (y < 0))
-        *out += y;
-    return isfinite(x) && isfinite(y) && y != 0;
+    *x = broadcast_at(&self, place, want->ndim);
+    *y = broadcast_at(&other, place, want->ndim);
+    return isfinite(*x) && isfinite(*y);
+}
+
+/* fmod's is of the dividend's sign, remainder's of the divisor's; exact, because C's fmod is. */
+bool replay_exact_remainder(const replay_args *args, const replay_array *want, int64_t i,
+                            double out[2])
+{
+    double x, y;
+    if (!operands_at(args, want, i, &x, &y) || y == 0)
+        return false;
+    out[0] = fmod(x, y);
+    if (strncmp(args->name, "aten::fmod", strlen("aten::fmod")) != 0 && out[0] != 0 &&
+        (out[0] < 0) != (y < 0))
+        out[0] += y;
+    return true;
+}
+
+/* Rounded to an integer from the quotient itself. */
+bool replay_exact_quotient(const replay_args *args, const replay_array *want, int64_t i,
+                           double out[2])
+{
+    double x, y;
+    const char *mode = strncmp(args->name, "aten::div", strlen("aten::div")) == 0
+                           ? replay_arg_text(args, "rounding_mode")
+                           : "floor";
+    if (!mode || !is_half(want->dtype) || !operands_at(args, want, i, &x, &y) || y == 0)
+        return false;
+    out[0] = in_range_of(want->dtype, strcmp(mode, "floor") == 0 ? floor(x / y) : trunc(x / y));
+    return true;
+}
+
+/* ---- scaled sums ---------------------------------------------------------------------------- */
+/* self + alpha * other, rounded once. */
+bool replay_exact_scaled(const replay_args *args, const replay_array *want, int64_t i,
+                         double out[2])
+{
+    double x, y, alpha;
+    if (!is_half(want->dtype) || !operands_at(args, want, i, &x, &y) ||
+        !replay_arg_number(args, "alpha", &alpha))
+        return false;
+    bool minus = strncmp(args->name, "aten::sub", strlen("aten::sub")) == 0;
+    bool reversed = strncmp(args->name, "aten::rsub", strlen("aten::rsub")) == 0;
+    out[0] = reversed ? y - alpha * x : minus ? x - alpha * y : x + alpha * y;
+    return true;
+}
+
+/* ---- complex comparison --------------------------------------------------------------------- */
+/* Into a dtype other than bool: what is true is 1, in a complex dtype with an imaginary part of 0. */
+bool replay_exact_equality(const replay_args *args, const replay_array *want, int64_t i,
+                           double out[2])
+{
+    replay_array self, other;
+    int64_t place[TN_MAX_DIMS];
+    double a[2], b[2];
+    if (want->dtype == TN_BOOL || !replay_arg_tensor(args, "self", &self) ||
+        !replay_arg_tensor(args, "other", &other) || self.dtype < TN_C64 ||
+        self.dtype != other.dtype)
+        return false;
+    place_of(want, i, place);
+    complex_at(&self, place, want->ndim, a);
+    complex_at(&other, place, want->ndim, b);
+    bool equal = a[0] == b[0] && a[1] == b[1];
+    out[0] = equal == (strncmp(args->name, "aten::eq", strlen("aten::eq")) == 0);
+    out[1] = 0;
+    return true;
+}
+
+/* ---- complex exponential -------------------------------------------------------------------- */
+/* Its parts may be in range where exp of the real part alone is not. */
+bool replay_exact_exp(const replay_args *args, const replay_array *want, int64_t i, double out[2])
+{
+    replay_array self;
+    double z[2];
+    if (want->dtype != TN_C64 || !replay_arg_tensor(args, "self", &self))
+        return false;
+    replay_number(&self, i, z);
+    if (!isfinite(z[0]) || !isfinite(z[1]))
+        return false;
+    out[0] = in_range_of(TN_C64, exp(z[0]) * cos(z[1]));
+    out[1] = in_range_of(TN_C64, exp(z[0]) * sin(z[1]));
+    return true;
+}
+
+bool replay_exact_power(const replay_args *args, const replay_array *want, int64_t i, double out[2])
+{
+    replay_array self, exponent;
+    int64_t place[TN_MAX_DIMS];
+    double z[2], w[2];
+    if (want->dtype != TN_C64 || !replay_arg_tensor(args, "self", &self) ||
+        !replay_arg_tensor(args, "exponent", &exponent))
+        return false;
+    place_of(want, i, place);
+    complex_at(&self, place, want->ndim, z);
+    complex_at(&exponent, place, want->ndim, w);
+    double complex power = cpow(CMPLX(z[0], z[1]), CMPLX(w[0], w[1]));
+    out[0] = in_range_of(TN_C64, creal(power));
+    out[1] = in_range_of(TN_C64, cimag(power));
+    return isfinite(z[0]) && isfinite(z[1]) && isfinite(w[0]) && isfinite(w[1]);
 }
 
 /* ---- matrix products ------------------------------------------------------------------------ */
@@ -115,7 +244,10 @@ static bool read_product(const replay_args *args, product *p)
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         size_t n = strlen(shapes[i].op);
-        if (strncmp(args->name, shapes[i].op, n) != 0 || (args->name[n] && args->name[n] != '.'))
+        if (strncmp(args->name, shapes[i].op, n) != 0)
+            continue;
+        n += args->name[n] == '_';
+        if (args->name[n] && args->name[n] != '.')
             continue;
         p->transposed = strcmp(shapes[i].op, "aten::linear") == 0;
         p->has_added = replay_arg_tensor(args, shapes[i].added, &p->added);
@@ -144,11 +276,12 @@ static double product_at(const product *p, int64_t *place, int batch, int64_t m,
     return sum;
 }
 
-bool replay_exact_product(const replay_args *args, const replay_array *want, int64_t i, double *out)
+bool replay_exact_product(const replay_args *args, const replay_array *want, int64_t i,
+                          double out[2])
 {
     product p;
     int64_t place[TN_MAX_DIMS], m = 0, n = 0;
-    if ((want->dtype != TN_F16 && want->dtype != TN_BF16) || !read_product(args, &p) ||
+    if ((!is_half(want->dtype) && want->dtype != TN_F32) || !read_product(args, &p) ||
         p.a.ndim == 0 || p.b.ndim == 0)
         return false;
     place_of(want, i, place);
@@ -160,5 +293,27 @@ bool replay_exact_product(const replay_args *args, const replay_array *want, int
     *out = p.alpha * product_at(&p, place, batch, m, n);
     if (p.has_added)
         *out += p.beta * broadcast_at(&p.added, place, want->ndim);
+    return true;
+}
+
+/* Two complex vectors of which 0 is recorded. */
+bool replay_exact_complex_dot(const replay_args *args, const replay_array *want, int64_t i,
+                              double out[2])
+{
+    product p;
+    double recorded[2], x[2], y[2];
+    if (want->dtype < TN_C64 || want->ndim != 0 || !read_product(args, &p) || p.a.ndim != 1 ||
+        p.b.ndim != 1 || p.has_added)
+        return false;
+    replay_number(want, i, recorded);
+    if (recorded[0] != 0 || recorded[1] != 0)
+        return false;
+    out[0] = out[1] = 0;
+    for (int64_t k = 0; k < p.a.sizes[0]; k++) {
+        complex_at(&p.a, &k, 1, x);
+        complex_at(&p.b, &k, 1, y);
+        out[0] += x[0] * y[0] - x[1] * y[1];
+        out[1] += x[0] * y[1] + x[1] * y[0];
+    }
     return true;
 }

@@ -159,11 +159,14 @@ typedef struct replay_args {
     const tn_field *fields; /* n of them */
     int n;
     const char *frame;
+    const replay_build *build;
+    const json_t *recorded; /* the arguments by name: tensors as they were before the call */
 } replay_args;
 
 /* False when the argument is absent or of another kind. */
 bool replay_arg_tensor(const replay_args *args, const char *name, replay_array *out);
 bool replay_arg_number(const replay_args *args, const char *name, double *out);
+const char *replay_arg_text(const replay_args *args, const char *name);
 
 /* A listed kind of wrong recording, or NULL. Of values: every element of `got` that differs from
  * `want` is proved right by the operator's definition, and `want` wrong. Of success: the call
@@ -177,9 +180,20 @@ bool replay_data_dependent(const char *name, const json_t *args);
 /* Element i of the result `want` by definition; false when this call is none of the operator's
  * kind. */
 bool replay_exact_remainder(const replay_args *args, const replay_array *want, int64_t i,
-                            double *out);
+                            double out[2]);
+bool replay_exact_quotient(const replay_args *args, const replay_array *want, int64_t i,
+                           double out[2]);
+bool replay_exact_scaled(const replay_args *args, const replay_array *want, int64_t i,
+                         double out[2]);
+bool replay_exact_equality(const replay_args *args, const replay_array *want, int64_t i,
+                           double out[2]);
+bool replay_exact_exp(const replay_args *args, const replay_array *want, int64_t i, double out[2]);
+bool replay_exact_power(const replay_args *args, const replay_array *want, int64_t i,
+                        double out[2]);
 bool replay_exact_product(const replay_args *args, const replay_array *want, int64_t i,
-                          double *out);
+                          double out[2]);
+bool replay_exact_complex_dot(const replay_args *args, const replay_array *want, int64_t i,
+                              double out[2]);
 
 /* ---- report --------------------------------------------------------------------------------- */
 typedef struct replay_report replay_report;

@@ -64,4 +64,10 @@ tn__convert_fn tn__converter(tn_dtype to, tn_dtype from);
 tn_status tn__parallel_for(tn_call *call, int64_t n, int64_t grain, tn_range_fn fn, void *arg);
 int tn__num_threads(void);
 
+/* ---- scratch memory of a call (scratch.c) --------------------------------------------------------- */
+enum { TN__CALL_LEAF = 1 }; /* tn_call.flags: the record of leaf kernels, which take none */
+/* Lives until the kernel returns. 64-byte aligned; NULL when out of memory (recorded). */
+void *tn__scratch(tn_call *call, size_t bytes);
+void tn__scratch_free(tn_call *call); /* every block that the call was given */
+
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/dispatch/registry.h"
-#include "core/plugin/plugin.h"
 
 static const tn_field *find_field(const tn__layout *l, const char *name, bool result, int index)
 {

@@ -3,7 +3,6 @@
 
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/registry.h"
-#include "core/plugin/plugin.h"
 
 uint64_t tn__frame_keys(const tn_op *op, const void *frame)
 {

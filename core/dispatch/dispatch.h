@@ -9,7 +9,8 @@
 #include <stdatomic.h>
 
 #include "core/base/base.h"
-#include "core/dispatch/devices.h"
+#include "core/base/devices.h"
+#include "core/base/provenance.h"
 #include "core/schema/layout.h"
 
 /* ---- keys (keys.c) -------------------------------------------------------------------------------- */
@@ -68,7 +69,6 @@ typedef struct tn__key_guard { /* thread-local sets that every call applies */
 extern _Thread_local tn__key_guard tn__keys_tls __attribute__((tls_model("initial-exec")));
 
 /* ---- operators ------------------------------------------------------------------------------------ */
-typedef struct tn__plugin tn__plugin; /* core/plugin/plugin.h */
 typedef struct tn__kernel tn__kernel;
 
 /* A registered kernel. Kernels of one key form a list by falling rank; the first one serves. Never freed while the

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/dispatch/registry.h"
-#include "core/plugin/plugin.h"
 #include "core/tensor/tensor_impl.h"
 
 const tn_op *tn_op_find(const char *name)

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "core/dispatch/registry.h"
-#include "core/plugin/plugin.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static tn_op **by_name; /* sorted */

@@ -37,13 +37,6 @@ bool tn__registry_servers(const tn_op *op, char *buf, size_t cap);
 tn__kernel *tn__registry_fallback(int slot);
 tn_status tn__kernel_fall_through(tn_call *call, void *frame);
 
-/* devices.c */
-/* A device type is there at once, so that kernels can be registered under its key; a transaction that fails withdraws it,
- * and its name with it when the name was new. Of an unloaded plugin the name stays: tensors may be left. */
-tn_status tn__device_add(tn__plugin *plugin, const tn_device_decl *d, int16_t *type_out, bool *is_new);
-void tn__device_withdraw(int type, bool is_new);
-void tn__device_remove(tn__plugin *plugin);
-
 /* define.c: builds an operator from a schema, not yet visible to anyone. */
 tn_op *tn__op_new(const char *schema, tn__plugin *owner, tn_status *status);
 void tn__op_free(tn_op *op); /* one that was never published */

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "core/dispatch/registry.h"
-#include "core/plugin/plugin.h"
 
 typedef tn__staged_op staged_op;
 typedef tn__staged_kernel staged_kernel;
@@ -235,11 +234,21 @@ tn_status tn__registry_kernels(tn_registry *r, const tn_kernel_decl *kernels, si
     return first_failure(r, status);
 }
 
+/* A device's dispatch key is its own: no other key has that name, unless it is the dense key of this very device type. */
+static tn_status check_device_key(const tn_device_decl *d)
+{
+    int key = d->name && d->key ? tn__key_parse(d->key) : -1;
+    const char *owner = key >= TN__SLOT_DENSE ? tn__device_type_name(key - TN__SLOT_DENSE) : NULL;
+    if (key < 0 || (is_backend(key) && owner && strcmp(owner, d->name) == 0)) return TN_OK;
+    return tn__fail(NULL, TN_ERR_PLUGIN, "device type '%s' cannot have the dispatch key '%s': the key exists", d->name, d->key);
+}
+
 tn_status tn__registry_device(tn_registry *r, const tn_device_decl *device, int16_t *type_out)
 {
     if (r->status != TN_OK) return r->status;
     bool is_new = false;
-    tn_status status = tn__device_add(r->plugin, device, type_out, &is_new);
+    tn_status status = check_device_key(device);
+    if (status == TN_OK) status = tn__device_add(r->plugin, device, type_out, &is_new);
     if (status == TN_OK) r->devices |= 1u << *type_out;
     if (is_new) r->new_devices |= 1u << *type_out;
     return first_failure(r, status);

@@ -72,7 +72,7 @@ static tn_status check_not_resized(tn_call *call, const void *frame, const tn_te
         const tn_tensors *list = (const tn_tensors *)((const char *)frame + op->list_offsets[i]);
         for (int64_t j = 0; j < list->len; j++) {
             const tn_tensor *in = list->data[j];
-            if (in && in->numel == 0 && tn_tensor_same_storage(in, t))
+            if (in && in->numel == 0 && tn__impl(in)->storage == tn__impl(t)->storage)
                 return tn__fail(call, TN_ERR_OVERLAP,
                                 "out is to be resized, and an operand (number %lld of its list) shares its storage; give another out",
                                 (long long)j);

@@ -63,8 +63,11 @@ static void add_scalar(classes *c, const tn_scalar *s)
     }
 }
 
+/* A lower class changes the category, never the width: a float32 stays single beside a complex128. */
 static tn_dtype combine(tn_dtype higher, tn_dtype lower)
 {
+    if (category(higher) == 3 && category(lower) == 4)
+        return tn__promote(higher, TN_C64);
     return category(lower) > category(higher) ? tn__promote(higher, lower) : higher;
 }
 

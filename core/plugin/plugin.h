@@ -11,6 +11,7 @@
 #include <tenon/runtime.h>
 
 #include "core/base/base.h"
+#include "core/base/provenance.h"
 #include "core/plugin/elf.h"
 
 /* What makes two paths the same plugin: the file, not its name. */
@@ -21,7 +22,6 @@ typedef struct tn__file_id {
     struct timespec changed;
 } tn__file_id;
 
-typedef struct tn__plugin tn__plugin;
 struct tn__plugin {
     const char *name, *version; /* of the note; "" when it could not be read */
     char *path;                 /* absolute and without links, where that could be found out */
@@ -35,24 +35,9 @@ struct tn__plugin {
     tn__plugin *next; /* in the order of the first try */
 };
 
-/* "cpu"; "the core" for NULL. */
-const char *tn__plugin_name(const tn__plugin *p);
-/* "cpu 1.0.0 (/usr/lib/tenon/plugins/cpu.so)"; "the core" for NULL. */
-const char *tn__plugin_text(const tn__plugin *p);
-/* Something about a plugin that is no error, shown by tn_plugin_report and `tenon doctor`: that it
- * replaced another plugin's kernel, and whose. For use inside its registration; remarks that do not
- * fit are dropped. */
-void tn__plugin_remark(tn__plugin *p, const char *fmt, ...) TN_PRINTF(2, 3);
-
 /* The table handed to every plugin (api.c). */
 extern const tn_api tn__api;
 /* The transaction that is open in this thread, set by the loader; NULL outside a plugin's init. */
 extern _Thread_local tn_registry *tn__registry_open;
-
-enum { TN__CALL_LEAF = 1 }; /* tn_call.flags: the record of leaf kernels */
-/* scratch.c: memory that lives until the kernel returns. 64-byte aligned; NULL when out of memory
- * (recorded). */
-void *tn__scratch(tn_call *call, size_t bytes);
-void tn__scratch_free(tn_call *call); /* every block that the call was given */
 
 #endif

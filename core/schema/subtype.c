@@ -52,10 +52,8 @@ static bool same(const tn__type *a, const tn__type *b, bool merge)
         return true;
     if (!a || !b)
         return false;
-    if (merge) {
-        a = flat(a);
-        b = flat(b);
-    }
+    a = flat(a);
+    b = flat(b);
     tn__type_kind ka = kind_of(a, merge), kb = kind_of(b, merge);
     if (ka != kb || a->n_members != b->n_members)
         return false;

@@ -1,7 +1,7 @@
 /* common.c - what shape rules share: dimensions, devices, reduced shapes. */
 #include <string.h>
 
-#include "core/dispatch/devices.h"
+#include "core/base/devices.h"
 #include "core/shape/shape.h"
 
 tn_status tn__wrap_dim(tn_call *call, int64_t dim, int64_t ndim, int64_t *out)

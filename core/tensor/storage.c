@@ -1,7 +1,7 @@
 /* storage.c - tensor memory. A host storage is one block: this header, padded to 64 bytes, then the data. Memory of
  * other devices comes from the device's own allocator; a meta storage counts bytes and has none. */
 #include "core/base/block_cache.h"
-#include "core/dispatch/devices.h"
+#include "core/base/devices.h"
 #include "core/tensor/tensor_impl.h"
 
 enum { HEADER = TN__STORAGE_HEADER, SMALL = TN__STORAGE_SMALL };

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/tensor/pairs.h"
-#include "core/dispatch/devices.h"
+#include "core/base/devices.h"
 #include "core/tensor/tensor_impl.h"
 
 /* ---- allocation of the struct ---------------------------------------------------------------------- */

@@ -2,13 +2,11 @@
  * operator is one line in scale_shift.yaml. The CUDA kernel is in scale_shift.cu. */
 #include "scale_shift.h"
 
-/* The result is like self. It is computed in self's dtype: whole numbers for integers, real ones for floating dtypes. */
+/* The result is like self. Which dtypes self may have stands in the YAML. */
 tn_status scale_shift_shape(tn_call *call, const void *frame, tn_result *results)
 {
     const struct tn_scale_shift_by_hand_args *a = frame;
-    if (a->self->dtype != TN_F32 && a->self->dtype != TN_F64)
-        return tn->fail(call, TN_ERR_UNSUPPORTED, "self has dtype %s; written by hand for float32 and float64",
-                        tn->dtype_name(a->self->dtype));
+    (void)call;
     results->ndim = a->self->ndim;
     for (int d = 0; d < a->self->ndim; d++) results->sizes[d] = a->self->sizes[d];
     results->dtype = a->self->dtype;

@@ -39,8 +39,12 @@ static const tn_loop_fn *const tables[CPU_ISAS][TN_DTYPE_COUNT] = {
 static bool machine_has(cpu_isa isa)
 {
 #if defined(__x86_64__)
-    if (isa == CPU_AVX2) return __builtin_cpu_supports("x86-64-v3") != 0;
-    if (isa == CPU_AVX512) return __builtin_cpu_supports("x86-64-v4") != 0;
+    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+              __builtin_cpu_supports("bmi2");
+    bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+              __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    if (isa == CPU_AVX2) return v3;
+    if (isa == CPU_AVX512) return v4;
 #endif
     return isa == CPU_BASELINE;
 }

@@ -167,6 +167,54 @@ Test(replay, cut_factor_is_wrong_upstream)
     expect_words("out", "1 a fractional factor is cut to an integer");
 }
 
+/* The dot product of complex vectors: 0 is recorded, (1+2i)(3+4i) = -5+10i is right. */
+static int run_dot(float recorded)
+{
+    begin_replay();
+    add_floats("0.s0", 2, (float[]){1, 2});
+    add_floats("0.s1", 2, (float[]){3, 4});
+    add_floats("0.r", 2, (float[]){recorded, 0});
+    end_replay("f.safetensors",
+               "{'n':0,'schema':'aten::matmul(Tensor self, Tensor other) -> Tensor','args':{"
+               "'self':{'tensor':'s0','dtype':'complex64','shape':[1],'stride':[1],'offset':0},"
+               "'other':{'tensor':'s1','dtype':'complex64','shape':[1],'stride':[1],'offset':0}},"
+               "'rtol':0.001,'atol':0.001,'returns':["
+               "{'tensor':'r','dtype':'complex64','shape':[],'stride':[],'offset':0}]}");
+    return run_tenon("replay f.safetensors");
+}
+
+Test(replay, complex_dot_of_zero_is_wrong_upstream)
+{
+    cr_expect_eq(run_dot(0), 0);
+    expect_words("out", "1 the dot product of complex vectors is 0");
+    cr_expect_eq(run_dot(1), 1, "another value is no known kind");
+}
+
+#define HALF(S) "{'tensor':'" S "','dtype':'float16','shape':[1],'stride':[1],'offset':0}"
+
+/* In place, so that self as it was has to come from the file: 43 / 0.1171875 = 366.93. */
+static int run_quotient(uint16_t recorded)
+{
+    begin_replay();
+    add_storage("0.s0", "F16", 1, &(uint16_t){0x5160}, 2);
+    add_storage("0.s1", "F16", 1, &(uint16_t){0x2f80}, 2);
+    add_storage("0.r", "F16", 1, &recorded, 2);
+    end_replay("f.safetensors",
+               "{'n':0,'schema':'aten::div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? "
+               "rounding_mode) -> Tensor(a!)','args':{'self':" HALF("s0") ",'other':" HALF(
+                   "s1") ",'rounding_mode':{'str':'trunc'}},'rtol':0.002,'atol':0.002,'returns':"
+                         "[" HALF("r") "],'mutated':{'self':" HALF("r") "}}");
+    return run_tenon("replay f.safetensors");
+}
+
+Test(replay, quotient_rounded_before_its_floor_is_wrong_upstream)
+{
+    cr_expect_eq(run_quotient(0x5db8), 0); /* 366 */
+    expect_words("out", "total: 1 passed");
+    cr_expect_eq(run_quotient(0x5dbc), 0); /* 367 */
+    expect_words("out", "1 a half-precision quotient is rounded before its floor");
+}
+
 /* ---- what cannot be run --------------------------------------------------------------------- */
 Test(replay, absent_operator_is_unsupported_with_its_reason)
 {

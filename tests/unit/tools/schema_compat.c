@@ -23,9 +23,8 @@ Test(tools_schema_compat, pairs)
                "b\tf(SymInt a) -> ()\tf(int a) -> ()\r\n"
                "c\tf.out(Tensor x, *, int b=1) -> ()\tf.out(Tensor x, *, Tensor(a!) out) -> ()");
     cr_expect_eq(run_tenon("schema compat --pairs pairs.tsv --rules pytorch"), 0);
-    expect_words(
-        "out",
-        "bc\tfc\treason\nyes\tyes\t\nyes\tyes\t\nerror\tno\tbackward: out argument 'out' is gone");
+    expect_words("out", "bc\tfc\treason\nyes\tyes\t\nyes\tyes\t\nerror\tno\tbackward: out argument "
+                        "'out' was removed");
     cr_expect_eq(run_tenon("schema compat --pairs pairs.tsv"), 0);
     expect_words("out", "bc\tfc\treason\nyes\tyes\t\nyes\tno\tforward: argument 'a' takes SymInt, "
                         "but older versions "

@@ -65,7 +65,10 @@ Test(promote, bb_promo_03_zero_dim_tensors)
     cr_assert_eq(pair(TN_I32, DIMENSIONED, TN_I64, ZERO_DIM), TN_I32);
     cr_assert_eq(pair(TN_F32, DIMENSIONED, TN_F64, ZERO_DIM), TN_F32);
     cr_assert_eq(pair(TN_I64, DIMENSIONED, TN_F16, ZERO_DIM), TN_F16);
-    cr_assert_eq(pair(TN_F32, DIMENSIONED, TN_C128, ZERO_DIM), TN_C128);
+    cr_assert_eq(pair(TN_F32, DIMENSIONED, TN_C128, ZERO_DIM), TN_C64, "only the category");
+    cr_assert_eq(pair(TN_BF16, DIMENSIONED, TN_C128, ZERO_DIM), TN_C64);
+    cr_assert_eq(pair(TN_F64, DIMENSIONED, TN_C64, ZERO_DIM), TN_C128);
+    cr_assert_eq(pair(TN_I64, DIMENSIONED, TN_C128, ZERO_DIM), TN_C128);
     cr_assert_eq(pair(TN_BOOL, DIMENSIONED, TN_U8, ZERO_DIM), TN_U8);
     cr_assert_eq(pair(TN_U8, ZERO_DIM, TN_I8, ZERO_DIM), TN_I16);
 }

@@ -8,7 +8,7 @@ static const char *const seeds[] = {
     "aten::dict.int((int, tVal)[] inputs) -> Dict(int, tVal)",
     "split(Tensor(a -> *) self, int[2]? n=[1, 2], *, str mode=\"a\\\"b\") -> (Tensor(a)[], int x)",
     "aten::items.str(Dict(str, t) self) -> ((str, t)[])",
-    "prim::f(Union[int, str[]] a=None, complex z=-1.5e+3j, Tensor! w, ...) -> ...",
+    "prim::f(Tensor! w, Union[int, str[]] a=None, complex z=-1.5e+3j, ...) -> ...",
     "f(__torch__.torch.classes.ns.C p, MemoryFormat? m=contiguous_format) -> t(*)?",
 };
 enum { N_SEEDS = sizeof seeds / sizeof seeds[0], ROUNDS = 20000, ROOM = 400 };

@@ -3,7 +3,7 @@
  *
  * Each block begins with a header of 64 bytes that links it to the one before, so what the kernel
  * gets is 64-byte aligned as the block itself is. */
-#include "core/plugin/plugin.h"
+#include "core/base/base.h"
 
 enum { HEADER_BYTES = 64 };
 

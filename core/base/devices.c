@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/dispatch/dispatch.h"
+#include "core/base/devices.h"
 
 typedef struct device_type {
     const char *_Atomic name, *_Atomic key;
@@ -91,9 +91,6 @@ tn_status tn__device_add(tn__plugin *plugin, const tn_device_decl *d, int16_t *t
     if (type < 0)
         return tn__fail(NULL, TN_ERR_PLUGIN, "device type '%s' cannot be registered: the name is taken, or all %d types are",
                         d->name, TN_DEVICE_TYPES);
-    int key = tn__key_parse(d->key);
-    if (key >= 0 && key != TN__SLOT_DENSE + type)
-        return tn__fail(NULL, TN_ERR_PLUGIN, "device type '%s' cannot have the dispatch key '%s': the key exists", d->name, d->key);
     *is_new = !types[type].name;
     if (*is_new) {
         types[type].key = d->key;

@@ -3,6 +3,7 @@
 #define TN_CORE_DEVICES_H
 
 #include "core/base/base.h"
+#include "core/base/provenance.h"
 
 const tn_device_decl *tn__device_of(int type);     /* NULL: the core's own, or no such type */
 const char *tn__device_type_name(int type);        /* "cpu"; NULL when not registered */
@@ -21,5 +22,11 @@ static inline uint64_t tn__factory_keys(tn_device device)
 {
     return tn__tensor_keys(device.type == TN_DEVICE_NONE ? (tn_device){TN_CPU, 0} : device);
 }
+
+/* A device type is there at once, so that kernels can be registered under its key; a transaction that fails withdraws it,
+ * and its name with it when the name was new. Of an unloaded plugin the name stays: tensors may be left. */
+tn_status tn__device_add(tn__plugin *plugin, const tn_device_decl *d, int16_t *type_out, bool *is_new);
+void tn__device_withdraw(int type, bool is_new);
+void tn__device_remove(tn__plugin *plugin);
 
 #endif
