@@ -36,7 +36,7 @@ struct cg_expr {
     size_t offset;       /* in the expression's text */
     const char *text;    /* NUMBER: the literal; ARG: the name */
     int index;           /* ARG: which argument of the schema */
-    const cg_word *word; /* CALL; `select` (the ?: operator) has three operands, the first a bool */
+    const cg_word *word; /* CALL; `where` (the ?: operator) has three operands, the first a bool */
     const cg_expr *operands[3];
     bool is_bool;
 };

@@ -221,6 +221,13 @@ static int jobs_of(const char *text)
     return *end || n < 1 || n > 1000 ? -1 : (int)n;
 }
 
+/* A plugin's name becomes part of names in C and of file names. */
+static bool is_identifier(const char *name)
+{
+    size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    return n > 0 && n <= 64 && name[n] == '\0' && !(*name >= '0' && *name <= '9');
+}
+
 int main(int argc, char **argv)
 {
     enum { SCHEMA = 256, OUT, TEMPLATES, PLUGIN, JOBS, CHECK, DUMP, HELP };
@@ -272,6 +279,8 @@ int main(int argc, char **argv)
         return usage("arguments are given with options only");
     if (o.jobs < 0)
         return usage("--jobs takes a number from 1 to 1000");
+    if (o.plugin && !is_identifier(o.plugin))
+        return usage("--plugin takes a name of at most 64 letters, digits and '_', not beginning with a digit");
     if (!o.schema)
         return usage("--schema is missing");
     if (!o.out && !o.dump_facts)

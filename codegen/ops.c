@@ -41,6 +41,39 @@ static const char *full_schema(maker *m, const tn__schema *s)
     return s->ns_written ? text : format(m->a, "%s::%s%s", s->ns, text, "");
 }
 
+/* ---- names that C or the frame has already ---------------------------------------------------- */
+static bool is_word_of_c(const char *name)
+{
+    static const char *const words[] = {
+        "auto",     "break",    "case",     "char",   "const",    "continue", "default",  "do",
+        "double",   "else",     "enum",     "extern", "float",    "for",      "goto",     "if",
+        "inline",   "int",      "long",     "register", "restrict", "return", "short",    "signed",
+        "sizeof",   "static",   "struct",   "switch", "typedef",  "union",    "unsigned", "void",
+        "volatile", "while",    "bool",     "true",   "false",    "NULL",     "complex",  "class",
+        "new",      "delete",   "template", "this",   "private",  "public",   "operator", "namespace",
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Fields become members of a struct: each name must be a C name, and only once there. */
+static void check_names(maker *m, const cg_entry *e, const tn__layout *l)
+{
+    int n = l->n_results + l->n_args;
+    for (int i = 0; i < n; i++) {
+        const char *name = l->fields[i].name;
+        if (is_word_of_c(name))
+            fail(m, e, e->func.pos, "'%s' is a word of C or C++; add a '_' to the argument's name", name);
+        if (strcmp(name, "frame") == 0)
+            fail(m, e, e->func.pos, "'%s' is the name of the frame's own header; choose another one", name);
+        for (int j = 0; j < i; j++)
+            if (strcmp(name, l->fields[j].name) == 0)
+                fail(m, e, e->func.pos, "'%s' names two fields of the frame, results included; rename one", name);
+    }
+}
+
 /* ---- names ----------------------------------------------------------------------------------- */
 static bool has_overload(const maker *m, const char *name, const char *overload)
 {
@@ -67,10 +100,14 @@ static cg_op *make_op(maker *m, const cg_entry *e, const tn__schema *s, int form
         m->ok = false;
         return NULL;
     }
+    if (s->text && (strstr(s->text, "@{") || strstr(s->text, "@}")))
+        fail(m, e, e->func.pos, "'%s' holds @{ or @}, which the templates quote with; write another default", s->name);
     op->schema = s;
     op->form = form;
     op->layout = tn__layout_new(m->a, s);
     op->full = full_schema(m, s);
+    if (op->layout && m->ok)
+        check_names(m, e, op->layout);
     op->id = format(m->a, "%s%s%s", s->name, *s->overload ? "_" : "", s->overload);
     op->short_id = short_id(m, e, s, op->id);
     if (!op->layout || !op->full || !op->id || !op->short_id) {
@@ -97,7 +134,9 @@ static bool is_argument(const tn__schema *s, const char *name, size_t n)
 static bool is_literal(const char *word, size_t n)
 {
     static const char *const names[] = {"true", "false", "bool", "i64", "f32", "none"};
-    if (isdigit((unsigned char)*word) || *word == '-')
+    char *end;
+    strtoll(word, &end, 10);
+    if (end == word + n)
         return true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strlen(names[i]) == n && memcmp(names[i], word, n) == 0)
@@ -212,6 +251,8 @@ static void make_group(maker *m, const cg_entry *e, cg_group *g)
         g->forms[CG_OUT] = make_op(m, e, cg_schema_out(m->a, e), CG_OUT);
     g->is_pointwise = e->pointwise.text != NULL;
     g->pointwise.dtypes = e->dtypes ? cg_own_dtypes(e->dtypes) : TN_DTYPES_ALL;
+    if (e->dtypes && !g->pointwise.dtypes)
+        fail(m, e, e->dtypes_text.pos, "none of the dtypes '%s' is one of Tenon's; docs/schema.md lists them", e->dtypes_text.text);
     if (g->is_pointwise && !cg_pointwise_parse(m->d, m->a, e, &g->pointwise))
         m->ok = false;
     if (e->shape.text && !is_prepared(e->shape.text, &g->pointwise.kind))

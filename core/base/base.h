@@ -1,7 +1,7 @@
 /* base.h - what every file of the core may use: the error record, memory, thread-local state, threads.
  *
  * All allocation of the core goes through this header, which counts it and, in test builds, makes the n-th one
- * fail (TN_FAIL_ALLOC, tn__alloc_fail_at). */
+ * fail (tn__alloc_fail_at). */
 #ifndef TN_CORE_BASE_H
 #define TN_CORE_BASE_H
 
@@ -62,7 +62,6 @@ tn__convert_fn tn__converter(tn_dtype to, tn_dtype from);
 
 /* ---- threads (parallel.c) ------------------------------------------------------------------------- */
 tn_status tn__parallel_for(tn_call *call, int64_t n, int64_t grain, tn_range_fn fn, void *arg);
-int tn__num_threads(void);
 
 /* ---- scratch memory of a call (scratch.c) --------------------------------------------------------- */
 enum { TN__CALL_LEAF = 1 }; /* tn_call.flags: the record of leaf kernels, which take none */

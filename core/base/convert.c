@@ -6,11 +6,13 @@
  * punned.
  *
  * What a value becomes (PyTorch's answers on x86-64, none of it undefined behaviour):
- *   float -> i32, i64   truncated; NaN and what does not fit give the type's minimum, as the
- * processor does float -> i8, i16    the low bits of the i32 answer       float -> u8   the low
- * bits of the i64 answer int -> narrower int the low bits                         x -> bool     x
- * != 0, so NaN is true f64, i64 -> f16, bf16  by way of f32 (two roundings)     complex -> real the
- * real part; bool: either part */
+ *   float -> i32, i64      truncated; NaN and what does not fit give the type's minimum
+ *   float -> i8, i16       the low bits of the i32 answer
+ *   float -> u8            the low bits of the i64 answer
+ *   int -> narrower int    the low bits
+ *   x -> bool              x != 0, so NaN is true
+ *   f64, i64 -> f16, bf16  by way of f32 (two roundings)
+ *   complex -> real        the real part; to bool: either part */
 #include <string.h>
 
 #include <tenon/half.h>

@@ -17,6 +17,12 @@ static inline uint64_t tn__tensor_keys(tn_device device)
     return (UINT64_C(1) << (device.type & 7)) | UINT64_C(1) << 8;
 }
 
+/* A missing index (-1) is the first device of its type. */
+static inline bool tn__same_device_as(tn_device a, tn_device b)
+{
+    return a.type == b.type && (a.index < 0 ? 0 : a.index) == (b.index < 0 ? 0 : b.index);
+}
+
 /* Of an operator without tensors: its `device` argument's, the host when none is given. */
 static inline uint64_t tn__factory_keys(tn_device device)
 {

@@ -51,11 +51,6 @@ int tn_num_threads(void)
     return n;
 }
 
-int tn__num_threads(void)
-{
-    return tn_num_threads();
-}
-
 tn_status tn_set_num_threads(int n)
 {
     if (n < 0 || n > MAX_THREADS) {

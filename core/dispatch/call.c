@@ -67,8 +67,8 @@ tn_status tn__leaf_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t ke
     call->file = file;
     call->line = line;
     call->kernel = k;
-    *(tn_tensor **)((char *)frame + sizeof(tn_frame)) = NULL; /* what a failure leaves behind */
-    return k->fn(call, frame);
+    tn_status status = k->fn(call, frame);
+    return TN__LIKELY(status == TN_OK) ? TN_OK : failed(op, frame, status);
 }
 
 /* Ends in tail calls, so that it saves no register itself. */

@@ -116,7 +116,7 @@ uint16_t tn__given_offset(const tn_op *op)
 }
 
 /* ---- structure ------------------------------------------------------------------------------------- */
-/* A number with a default only scales (alpha=1); one without takes part in promotion like an operand. */
+/* A number with a default other than None only scales (alpha=1); every other one takes part in promotion, as an operand does. */
 static bool add_number(tn__structure *s, const tn_field *f)
 {
     if (s->n_numbers == TN_MAX_OPERANDS) return false;

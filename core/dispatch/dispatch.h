@@ -71,11 +71,11 @@ extern _Thread_local tn__key_guard tn__keys_tls __attribute__((tls_model("initia
 /* ---- operators ------------------------------------------------------------------------------------ */
 typedef struct tn__kernel tn__kernel;
 
-/* A registered kernel. Kernels of one key form a list by falling rank; the first one serves. Never freed while the
- * process lives, so that a call in flight stays valid whatever is unloaded beside it. */
 /* How a call enters a kernel: with a tn_call of its own, by the short road, or as a leaf. */
 typedef tn_status (*tn__enter_fn)(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys, const char *file, int line);
 
+/* A registered kernel. Kernels of one key form a list by falling rank; the first one serves. Never freed while the
+ * process lives, so that a call in flight stays valid whatever is unloaded beside it. */
 struct tn__kernel {
     tn__enter_fn enter;
     tn_kernel_fn fn;
@@ -88,7 +88,6 @@ struct tn__kernel {
     const tn_loop_fn *loops;  /* of a structured kernel that has them: the short road (short.c) */
     int32_t rank;
     tn_dtypes dtypes;
-    bool structured;         /* takes its results from the frame */
 };
 
 typedef enum tn__form { TN__FORM_FUNCTIONAL, TN__FORM_INPLACE, TN__FORM_OUT, TN__FORMS } tn__form;

@@ -60,7 +60,7 @@ static tn_status common_device(tn_call *call, const operands *o, tn_device *out)
         const tn_tensor *t = o->all[i];
         bool number = t->device.type == TN_CPU && t->ndim == 0;
         char a[32], b[32];
-        if (t->device.type != owner->device.type && !number)
+        if (!tn__same_device_as(t->device, owner->device) && !number)
             return tn__fail(call, TN_ERR_DEVICE, "operands are on different devices, %s and %s; move one with to()",
                             tn__device_text(a, owner->device), tn__device_text(b, t->device));
     }

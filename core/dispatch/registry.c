@@ -1,8 +1,8 @@
 /* registry.c - operators by name, kernels by key: what exists, how a transaction (stage.c) is published, and how it is taken
  * back.
  *
- * Commit checks every name and key against what exists and only then touches it, so all of a plugin's declarations appear or
- * none. One lock guards the registry; calls never take it. */
+ * Names are checked when they are staged, ranks here; only then is anything touched, so all of a plugin's declarations
+ * appear or none. One lock guards the registry; calls never take it. The loader's own lock keeps transactions apart. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

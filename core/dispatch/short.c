@@ -3,7 +3,7 @@
  * result is one allocation and the kernel's inner loop is called from here. Whatever does not fit, errors included, is left
  * untouched for the long road (structured.c), which gives the same result.
  *
- * Every instruction here is paid by every small call: a one-element add spends a quarter of its time in this file. */
+ * Every instruction here is paid by every small call. */
 #include <string.h>
 
 #include <tenon/number.h>

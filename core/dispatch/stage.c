@@ -173,7 +173,6 @@ static tn_status stage_forms(tn_registry *r, const tn_kernel_decl *d, int key, t
         if (!forms[form]) continue;
         tn__kernel *k = new_kernel(r, d, tn__structured_call, inner);
         if (!k) return tn__fail_memory(NULL, sizeof *k);
-        k->structured = true;
         k->loops = inner->layout || key != TN__SLOT_DENSE + TN_CPU ? NULL : d->loops; /* which compute on the host */
         if (k->loops) k->enter = tn__short_call;
         TN__TRY(stage_kernel(r, forms[form], key, k));

@@ -35,7 +35,7 @@ tn_status tn__check_given(tn_call *call, const char *name, tn_tensor *t, int64_t
     char want[TN__SHAPE_CHARS], got[TN__SHAPE_CHARS], d1[32], d2[32];
     if (!t) return tn__fail(call, TN_ERR_ARGUMENT, "%s is missing", name);
     if ((uint32_t)dtype >= TN_DTYPE_COUNT) return tn__fail(call, TN_ERR_DTYPE, "dtype %d does not exist", dtype);
-    if (t->device.type != device.type)
+    if (!tn__same_device_as(t->device, device))
         return tn__fail(call, TN_ERR_DEVICE, "%s is on %s, the result is on %s", name, tn__device_text(d1, t->device),
                         tn__device_text(d2, device));
     if (!tn__can_cast(dtype, t->dtype))

@@ -50,7 +50,7 @@ void tn__result_reduced(const tn_tensor *self, uint64_t mask, bool keepdim, tn_d
 tn_status tn__same_device(tn_call *call, const tn_tensor *a, const tn_tensor *b, const char *name)
 {
     char x[32], y[32];
-    if (a->device.type == b->device.type) return TN_OK;
+    if (tn__same_device_as(a->device, b->device)) return TN_OK;
     return tn__fail(call, TN_ERR_DEVICE, "%s is on %s, the other operand on %s; move one with to()", name,
                     tn__device_text(x, b->device), tn__device_text(y, a->device));
 }

@@ -33,7 +33,7 @@ static inline __attribute__((always_inline)) tn_status new_struct(tn_call *call,
                                                                   tn_device device, tn__tensor **out)
 {
     *out = NULL;
-    if (device.type == TN_CPU || device.type == TN_META) device.index = 0; /* there is one of each */
+    if (device.type == TN_CPU || device.type == TN_META || device.index < 0) device.index = 0; /* the first, or only, one */
     if (TN__UNLIKELY((uint64_t)ndim > TN_MAX_DIMS || (uint32_t)dtype >= TN_DTYPE_COUNT))
         return check_kind(call, ndim, dtype);
     tn__tensor *t = tn__small_alloc(sizeof *t);
@@ -138,30 +138,6 @@ static tn_status fill_strided(tn_call *call, tn__tensor *t, int64_t ndim, const 
 }
 
 /* ---- creation -------------------------------------------------------------------------------------- */
-tn_status tn__tensor_new_like(tn_call *call, const tn_tensor *like, tn_dtype dtype, tn_tensor **out)
-{
-    int64_t ndim = like->ndim, bytes;
-    tn__tensor *t;
-    if (TN__UNLIKELY(__builtin_mul_overflow(like->numel, (int64_t)tn__dtype_sizes[dtype], &bytes)))
-        return bad_sizes(call, ndim, like->sizes, dtype);
-    TN__TRY(new_struct(call, ndim, dtype, like->device, &t));
-    point_at(t, ndim);
-    for (int64_t i = 0; i < ndim; i++) {
-        t->dims[i] = like->sizes[i];
-        t->dims[t->dims_capacity + i] = like->strides[i];
-    }
-    t->pub.numel = like->numel;
-    t->pub.flags = like->flags & (TN_TENSOR_CONTIGUOUS | TN_TENSOR_DENSE);
-    tn_status status = tn__storage_new(call, (size_t)bytes, like->device, &t->storage);
-    if (TN__UNLIKELY(status != TN_OK)) {
-        free_struct(t);
-        return status;
-    }
-    t->pub.data = t->storage->data;
-    *out = &t->pub;
-    return TN_OK;
-}
-
 /* What a pair does not keep. The offset and the data pointer may have been moved in place, the version says how often the
  * former tensor was written. */
 static inline void dress(tn__tensor *t, int64_t numel, tn_dtype dtype, int64_t ndim)

@@ -47,9 +47,8 @@ enum { TN__STORAGE_HEADER = 64, TN__STORAGE_SMALL = 8192 }; /* bytes before host
 /* ---- tensor.c ------------------------------------------------------------------------------------- */
 tn_status tn__tensor_new(tn_call *call, int64_t ndim, const int64_t *sizes, tn_dtype dtype, tn_device device,
                          tn_tensor **out);
-/* Of the sizes and strides of `like`, which is dense. */
-tn_status tn__tensor_new_like(tn_call *call, const tn_tensor *like, tn_dtype dtype, tn_tensor **out);
-/* The same on the host for a few thousand bytes, a row-major `like` and no error record: NULL when it does not fit. */
+/* A host tensor of the sizes of a row-major `like` and of a few thousand bytes; NULL, with nothing recorded, when it does not
+ * fit that or memory ran out. */
 tn_tensor *tn__tensor_new_small_like(const tn_tensor *like, tn_dtype dtype);
 tn_status tn__tensor_new_strided(tn_call *call, int64_t ndim, const int64_t *sizes, const int64_t *strides,
                                  tn_dtype dtype, tn_device device, tn_tensor **out);

@@ -79,7 +79,7 @@ static tn_tensor *three_i64(int64_t a, int64_t b, int64_t c)
 Test(tensor, BB_ten_04)
 {
     tn_tensor *a = three_i64(5, -5, 0);
-    tn_tensor *zeros[] = {three_i64(0, 0, 0), tn_scalar_tensor(0)};
+    tn_tensor *zeros[] = {three_i64(0, 0, 0), tn_scalar_tensor(0, .dtype = TN_I64)};
     for (int i = 0; i < 2; i++) {
         refused(tn_floor_divide(a, zeros[i]), "zero", "");
         refused(tn_remainder(a, zeros[i]), "zero", "");

@@ -77,7 +77,7 @@ Test(products, softmax_casts_its_input)
 
 Test(products, max_min_and_pow_in_place)
 {
-    tn_tensor *x = counting(TN_INTS(3)), *two = tn_scalar_tensor(2);
+    tn_tensor *x = counting(TN_INTS(3)), *two = tn_scalar_tensor(2, .dtype = TN_I64);
     expect_elements(tn_max_other(x, tn_full(TN_INTS(3), 1)), TN_INTS(3), LIST(1, 1, 2));
     expect_elements(tn_min_other(x, tn_full(TN_INTS(3), 1)), TN_INTS(3), LIST(0, 1, 1));
     cr_assert_eq(tn_pow__Scalar(x, 2), x);

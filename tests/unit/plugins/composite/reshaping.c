@@ -57,7 +57,7 @@ Test(reshaping, flatten)
 
 Test(reshaping, at_least_n_dimensions)
 {
-    tn_tensor *s = tn_scalar_tensor(7), *v = counting(TN_INTS(2)), *m = counting(TN_INTS(2, 3));
+    tn_tensor *s = tn_scalar_tensor(7, .dtype = TN_I64), *v = counting(TN_INTS(2)), *m = counting(TN_INTS(2, 3));
     expect_elements(tn_atleast_1d(s), TN_INTS(1), LIST(7));
     expect_shape(tn_atleast_2d(s), TN_INTS(1, 1));
     expect_shape(tn_atleast_2d(v), TN_INTS(1, 2));

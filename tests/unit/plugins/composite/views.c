@@ -26,7 +26,7 @@ Test(views, a_wrong_dim_is_named_with_its_range)
 
 Test(views, a_tensor_of_0_dimensions_has_dims_minus_1_and_0)
 {
-    tn_tensor *s = tn_scalar_tensor(3);
+    tn_tensor *s = tn_scalar_tensor(3, .dtype = TN_I64);
     tn_ints none = {NULL, 0};
     expect_elements(tn_transpose_int(s, 0, -1), none, LIST(3));
     expect_elements(tn_squeeze_dim(s, -1), none, LIST(3));

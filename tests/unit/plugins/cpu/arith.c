@@ -245,3 +245,28 @@ Test(cpu_arith, gelu)
     cr_assert_null(tn_gelu(tensor(TN_F32, 8, x), .approximate = "sigmoid"));
     cr_assert_not_null(strstr(tn_error_last()->message, "sigmoid"));
 }
+
+/* log 0 has an infinite real part, which must not make NaN of the imaginary one. */
+Test(cpu_arith, complex_logarithms_of_zero)
+{
+    const double zero[] = {0.0, -0.0};
+    for (tn_dtype dtype = TN_C64; dtype <= TN_C128; dtype++) {
+        tn_tensor *z = tensor(dtype, 2, zero);
+        tn_tensor *results[] = {tn_log2(z), tn_log10(z)};
+        for (int r = 0; r < 2; r++) {
+            must(results[r]);
+            for (int i = 0; i < 2; i++) {
+                double re, im;
+                if (dtype == TN_C64) {
+                    const float *p = results[r]->data;
+                    re = (double)p[2 * i], im = (double)p[2 * i + 1];
+                } else {
+                    const double *p = results[r]->data;
+                    re = p[2 * i], im = p[2 * i + 1];
+                }
+                cr_assert_eq(re, -INFINITY);
+                cr_assert_not(isnan(im));
+            }
+        }
+    }
+}

@@ -81,6 +81,31 @@ Test(cpu_move, cat)
             TN_ERR_DTYPE);
 }
 
+Test(cpu_move, cat_out_is_none_of_the_inputs)
+{
+    tn_tensor *x = must(tn_empty_memory_format(TN_INTS(0))), *b = counting(TN_F32, 2, 3);
+    refused(tn_cat_out(TN_TENSORS(x, b), x), TN_ERR_OVERLAP);
+    cr_assert_eq(x->numel, 0);
+    cr_assert_eq(x->ndim, 1);
+    const double want[] = {0, 1, 2, 3, 4, 5};
+    expect(tn_cat_out(TN_TENSORS(x, b), tn_empty_memory_format(TN_INTS(0))), TN_F32, 6, want);
+}
+
+/* One number however often a tensor shows it; what overlaps otherwise is still refused. */
+Test(cpu_move, fill_of_expanded_tensors)
+{
+    tn_tensor *row = counting(TN_F32, 1, 3), *wide = must(tn_expand(row, TN_INTS(4, 3)));
+    cr_assert_eq(must(tn_fill__Scalar(wide, 2)), wide);
+    const double twos[] = {2, 2, 2}, zeros[] = {0, 0, 0};
+    expect(row, TN_F32, 3, twos);
+    must(tn_zero_(wide));
+    expect(row, TN_F32, 3, zeros);
+    refused(tn_fill__Scalar(tn_as_strided(row, TN_INTS(2, 2), TN_INTS(1, 1)), 1), TN_ERR_OVERLAP);
+    tn_device meta = {TN_META, -1};
+    tn_tensor *none = must(tn_empty_memory_format(TN_INTS(1, 3), .device = meta));
+    must(tn_zero_(tn_expand(none, TN_INTS(4, 3))));
+}
+
 Test(cpu_move, masked_fill_of_every_dtype)
 {
     for (tn_dtype dtype = TN_BOOL; dtype < TN_DTYPE_COUNT; dtype++) {
