@@ -1,0 +1,68 @@
+/* ops.c - what the back half refuses although the YAML is valid: names that C or the frame has already, shape
+ * rules that are no calls, dtypes that Tenon has not; and the names that operators get in C. */
+#include "model_test.h"
+
+#include "codegen/ops.h"
+
+static bool make(const char *text, model *m, tn__arena *a, cg_ops *ops)
+{
+    *m = model_check(text);
+    cr_assert(m->file && m->diag.n_items == 0, "%s\n-> %s", text, m->diag.n_items ? m->diag.items->message : "");
+    return cg_ops_make(&m->diag, a, m->file, ops);
+}
+
+static void expect_refused(const char *text, const char *part)
+{
+    model m;
+    tn__arena a = {0};
+    cg_ops ops;
+    cr_expect_not(make(text, &m, &a, &ops), "taken: %s", text);
+    cr_expect(m.diag.n_items && strstr(m.diag.items->message, part), "expected '%s', got '%s'", part,
+              m.diag.n_items ? m.diag.items->message : "no error");
+    tn__arena_free(&a);
+    model_free(&m);
+}
+
+Test(codegen_ops, names_that_c_has)
+{
+    expect_refused("- func: q::f(Tensor self, int int) -> Tensor\n", "'int' is a word of C");
+    expect_refused("- func: q::f(Tensor self, Tensor NULL) -> Tensor\n", "'NULL' is a word of C");
+}
+
+Test(codegen_ops, names_that_the_frame_has)
+{
+    expect_refused("- func: q::f(Tensor frame) -> Tensor\n", "frame's own header");
+    expect_refused("- func: q::f(Tensor result) -> Tensor\n", "two fields");
+    expect_refused("- func: q::f(Tensor self) -> (Tensor a, Tensor self)\n", "two fields");
+}
+
+Test(codegen_ops, shape_rules)
+{
+    expect_refused("- func: q::f(Tensor self) -> Tensor\n  shape: reduce(self, 3x)\n", "3x");
+    expect_refused("- func: q::f(Tensor self) -> Tensor\n  shape: reduce(self, -)\n", "-");
+    expect_refused("- func: q::f(Tensor self) -> Tensor\n  shape: reduce(self, other)\n", "other");
+}
+
+Test(codegen_ops, dtypes_that_tenon_has_not)
+{
+    expect_refused("- func: q::f(Tensor self) -> Tensor\n  shape: abs(self)\n  dtypes: [u16]\n", "u16");
+}
+
+Test(codegen_ops, quotes_of_the_templates)
+{
+    expect_refused("- func: \"q::f(Tensor self, str s='@}') -> Tensor\"\n", "@}");
+}
+
+Test(codegen_ops, names_in_c)
+{
+    model m;
+    tn__arena a = {0};
+    cg_ops ops;
+    cr_assert(make("- func: q::f.Tensor(Tensor self) -> Tensor\n  pointwise: self\n", &m, &a, &ops));
+    cr_assert_eq(ops.n_groups, 1);
+    cr_expect_str_eq(ops.groups[0].forms[CG_FUNCTIONAL]->id, "f_Tensor");
+    cr_expect_str_eq(ops.groups[0].forms[CG_FUNCTIONAL]->short_id, "f");
+    cr_expect_str_eq(ops.groups[0].forms[CG_OUT]->id, "f_out");
+    tn__arena_free(&a);
+    model_free(&m);
+}
