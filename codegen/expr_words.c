@@ -1,5 +1,6 @@
 /* expr_words.c - the functions of the expression language. A new one is a row here, a body per
- * dtype class in templates/math.h.m4, and a row of docs/schema.md's table, which a test compares. */
+ * dtype class in templates/math.h.m4, and a row of docs/schema.md's table, which a test
+ * compares. */
 #include <string.h>
 
 #include "expr.h"

@@ -280,7 +280,8 @@ int main(int argc, char **argv)
     if (o.jobs < 0)
         return usage("--jobs takes a number from 1 to 1000");
     if (o.plugin && !is_identifier(o.plugin))
-        return usage("--plugin takes a name of at most 64 letters, digits and '_', not beginning with a digit");
+        return usage("--plugin takes a name of at most 64 letters, digits and '_', not beginning "
+                     "with a digit");
     if (!o.schema)
         return usage("--schema is missing");
     if (!o.out && !o.dump_facts)

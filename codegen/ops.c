@@ -41,16 +41,17 @@ static const char *full_schema(maker *m, const tn__schema *s)
     return s->ns_written ? text : format(m->a, "%s::%s%s", s->ns, text, "");
 }
 
-/* ---- names that C or the frame has already ---------------------------------------------------- */
+/* ---- names that C or the frame has already --------------------------------------------------- */
 static bool is_word_of_c(const char *name)
 {
     static const char *const words[] = {
-        "auto",     "break",    "case",     "char",   "const",    "continue", "default",  "do",
-        "double",   "else",     "enum",     "extern", "float",    "for",      "goto",     "if",
-        "inline",   "int",      "long",     "register", "restrict", "return", "short",    "signed",
-        "sizeof",   "static",   "struct",   "switch", "typedef",  "union",    "unsigned", "void",
-        "volatile", "while",    "bool",     "true",   "false",    "NULL",     "complex",  "class",
-        "new",      "delete",   "template", "this",   "private",  "public",   "operator", "namespace",
+        "auto",     "break",  "case",     "char",    "const",    "continue",  "default",
+        "do",       "double", "else",     "enum",    "extern",   "float",     "for",
+        "goto",     "if",     "inline",   "int",     "long",     "register",  "restrict",
+        "return",   "short",  "signed",   "sizeof",  "static",   "struct",    "switch",
+        "typedef",  "union",  "unsigned", "void",    "volatile", "while",     "bool",
+        "true",     "false",  "NULL",     "complex", "class",    "new",       "delete",
+        "template", "this",   "private",  "public",  "operator", "namespace",
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i], name) == 0)
@@ -65,12 +66,15 @@ static void check_names(maker *m, const cg_entry *e, const tn__layout *l)
     for (int i = 0; i < n; i++) {
         const char *name = l->fields[i].name;
         if (is_word_of_c(name))
-            fail(m, e, e->func.pos, "'%s' is a word of C or C++; add a '_' to the argument's name", name);
+            fail(m, e, e->func.pos, "'%s' is a word of C or C++; add a '_' to the argument's name",
+                 name);
         if (strcmp(name, "frame") == 0)
-            fail(m, e, e->func.pos, "'%s' is the name of the frame's own header; choose another one", name);
+            fail(m, e, e->func.pos,
+                 "'%s' is the name of the frame's own header; choose another one", name);
         for (int j = 0; j < i; j++)
             if (strcmp(name, l->fields[j].name) == 0)
-                fail(m, e, e->func.pos, "'%s' names two fields of the frame, results included; rename one", name);
+                fail(m, e, e->func.pos,
+                     "'%s' names two fields of the frame, results included; rename one", name);
     }
 }
 
@@ -101,7 +105,8 @@ static cg_op *make_op(maker *m, const cg_entry *e, const tn__schema *s, int form
         return NULL;
     }
     if (s->text && (strstr(s->text, "@{") || strstr(s->text, "@}")))
-        fail(m, e, e->func.pos, "'%s' holds @{ or @}, which the templates quote with; write another default", s->name);
+        fail(m, e, e->func.pos,
+             "'%s' holds @{ or @}, which the templates quote with; write another default", s->name);
     op->schema = s;
     op->form = form;
     op->layout = tn__layout_new(m->a, s);
@@ -252,7 +257,9 @@ static void make_group(maker *m, const cg_entry *e, cg_group *g)
     g->is_pointwise = e->pointwise.text != NULL;
     g->pointwise.dtypes = e->dtypes ? cg_own_dtypes(e->dtypes) : TN_DTYPES_ALL;
     if (e->dtypes && !g->pointwise.dtypes)
-        fail(m, e, e->dtypes_text.pos, "none of the dtypes '%s' is one of Tenon's; docs/schema.md lists them", e->dtypes_text.text);
+        fail(m, e, e->dtypes_text.pos,
+             "none of the dtypes '%s' is one of Tenon's; docs/schema.md lists them",
+             e->dtypes_text.text);
     if (g->is_pointwise && !cg_pointwise_parse(m->d, m->a, e, &g->pointwise))
         m->ok = false;
     if (e->shape.text && !is_prepared(e->shape.text, &g->pointwise.kind))

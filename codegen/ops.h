@@ -37,8 +37,8 @@ typedef struct cg_ops {
     int n_groups;
 } cg_ops;
 
-/* Everything lives in the arena. Errors (an operator that has no frame, an expression, a shape rule)
- * go to d. */
+/* Everything lives in the arena. Errors (an operator that has no frame, an expression, a shape
+ * rule) go to d. */
 bool cg_ops_make(cg_diag *d, tn__arena *a, const cg_file *f, cg_ops *out);
 
 /* Writes the facts: m4 macro calls as the body of cg_facts (templates/README.md lists them), loops

@@ -166,7 +166,8 @@ bool replay_exact_scaled(const replay_args *args, const replay_array *want, int6
 }
 
 /* ---- complex comparison --------------------------------------------------------------------- */
-/* Into a dtype other than bool: what is true is 1, in a complex dtype with an imaginary part of 0. */
+/* Into a dtype other than bool: what is true is 1, in a complex dtype with an imaginary part of
+ * 0. */
 bool replay_exact_equality(const replay_args *args, const replay_array *want, int64_t i,
                            double out[2])
 {

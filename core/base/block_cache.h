@@ -1,7 +1,7 @@
 /* block_cache.h - the short road of block allocation, inline: a thread's lists of free blocks.
  *
- * Class 4k+j holds blocks of (4+j)/4 * 2^k * 128 bytes, so at most a fifth of a block is unused. Popping and pushing take
- * a handful of instructions; everything else is in memory.c. */
+ * Class 4k+j holds blocks of (4+j)/4 * 2^k * 128 bytes, so at most a fifth of a block is unused.
+ * Popping and pushing take a handful of instructions; everything else is in memory.c. */
 #ifndef TN_CORE_BLOCK_CACHE_H
 #define TN_CORE_BLOCK_CACHE_H
 
@@ -11,7 +11,8 @@ enum {
     TN__BLOCK_SMALLEST_LOG2 = 7, /* 128 bytes: a storage header and a small tensor */
     TN__BLOCK_LARGEST_LOG2 = 28, /* 256 MiB; larger blocks go straight to the system */
     TN__BLOCK_CLASSES = 4 * (TN__BLOCK_LARGEST_LOG2 - TN__BLOCK_SMALLEST_LOG2) + 1,
-    TN__BLOCK_SMALL_CLASSES = 4 * (14 - TN__BLOCK_SMALLEST_LOG2), /* up to 16 KiB: counted by number alone */
+    TN__BLOCK_SMALL_CLASSES =
+        4 * (14 - TN__BLOCK_SMALLEST_LOG2), /* up to 16 KiB: counted by number alone */
 };
 
 typedef struct tn__free_block {
@@ -20,8 +21,10 @@ typedef struct tn__free_block {
 
 typedef struct tn__block_cache {
     tn__free_block *lists[TN__BLOCK_CLASSES];
-    uint8_t room[TN__BLOCK_CLASSES]; /* blocks that the list still takes; 0 in a thread that has not begun */
-    /* Host tensors whose storage stayed attached, by the class of the storage: core/tensor/pairs.h. */
+    uint8_t room
+        [TN__BLOCK_CLASSES]; /* blocks that the list still takes; 0 in a thread that has not begun */
+    /* Host tensors whose storage stayed attached, by the class of the storage:
+     * core/tensor/pairs.h. */
     void *pairs[TN__BLOCK_SMALL_CLASSES];
     uint8_t pair_room[TN__BLOCK_SMALL_CLASSES];
     size_t bytes;
@@ -37,7 +40,8 @@ void tn__block_free_slow(void *p, size_t bytes);
 
 static inline int tn__block_class(size_t bytes)
 {
-    if (bytes <= (size_t)1 << TN__BLOCK_SMALLEST_LOG2) return 0;
+    if (bytes <= (size_t)1 << TN__BLOCK_SMALLEST_LOG2)
+        return 0;
     size_t n = bytes - 1;
     int log2 = 63 - __builtin_clzll(n);
     return 4 * (log2 - TN__BLOCK_SMALLEST_LOG2) + ((int)(n >> (log2 - 2)) & 3) + 1;
@@ -49,7 +53,8 @@ static inline void *tn__small_alloc(size_t bytes)
     tn__block_cache *c = &tn__block_cache_tls;
     int class = tn__block_class(bytes);
     tn__free_block *b = c->lists[class];
-    if (TN__UNLIKELY(!b)) return tn__block_alloc_slow(bytes);
+    if (TN__UNLIKELY(!b))
+        return tn__block_alloc_slow(bytes);
     c->lists[class] = b->next;
     c->room[class]++;
     return b;

@@ -287,7 +287,8 @@ INLINE void convert(char *dst, int64_t ds, tn_dtype to, const char *src, int64_t
             element(dst + i * to_size, to, src + i * from_size, from);
         return;
     }
-    for (int64_t i = 0; i < n; i++) /* a stride may be huge where there is one element: no step past the last */
+    for (int64_t i = 0; i < n;
+         i++) /* a stride may be huge where there is one element: no step past the last */
         element(dst + i * ds, to, src + i * ss, from);
 }
 

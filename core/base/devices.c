@@ -1,6 +1,6 @@
-/* devices.c - the table of device types. Types 0..2 are ATen's own and always known by name, so that "no CUDA
- * device" is an ordinary answer; a type can be used once its memory has a provider: the core for cpu and meta,
- * a plugin for the others. */
+/* devices.c - the table of device types. Types 0..2 are ATen's own and always known by name, so
+ * that "no CUDA device" is an ordinary answer; a type can be used once its memory has a provider:
+ * the core for cpu and meta, a plugin for the others. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,25 +56,30 @@ tn_status tn__device_parse(const char *text, tn_device *out)
     size_t n = colon ? (size_t)(colon - text) : strlen(text);
     for (int type = 0; type < TN_DEVICE_TYPES; type++) {
         const char *name = types[type].name;
-        if (!name || strlen(name) != n || memcmp(name, text, n) != 0) continue;
+        if (!name || strlen(name) != n || memcmp(name, text, n) != 0)
+            continue;
         char *end = NULL;
         long index = colon ? strtol(colon + 1, &end, 10) : -1;
-        if (colon && (end == colon + 1 || *end || index < 0 || index > INT16_MAX)) break;
+        if (colon && (end == colon + 1 || *end || index < 0 || index > INT16_MAX))
+            break;
         *out = (tn_device){(int16_t)type, (int16_t)index};
         return TN_OK;
     }
-    return tn__fail(NULL, TN_ERR_DEVICE, "device '%s' is not known; write a registered type such as 'cpu' or 'meta', "
-                    "and an index as in 'cuda:0'", text);
+    return tn__fail(NULL, TN_ERR_DEVICE,
+                    "device '%s' is not known; write a registered type such as 'cpu' or 'meta', "
+                    "and an index as in 'cuda:0'",
+                    text);
 }
 
-/* Finds the type for a declaration: its own if the name is known and free, else the first unused one; -1 if taken
- * or if no type is left. */
+/* Finds the type for a declaration: its own if the name is known and free, else the first unused
+ * one; -1 if taken or if no type is left. */
 static int type_for(const tn_device_decl *d)
 {
     int unused = -1;
     for (int type = 0; type < TN_DEVICE_TYPES; type++) {
         if (!types[type].name) {
-            if (unused < 0) unused = type;
+            if (unused < 0)
+                unused = type;
         } else if (strcmp(types[type].name, d->name) == 0) {
             bool taken = type == TN_CPU || type == TN_META || tn__device_of(type);
             return taken ? -1 : type;
@@ -83,14 +88,19 @@ static int type_for(const tn_device_decl *d)
     return unused;
 }
 
-tn_status tn__device_add(tn__plugin *plugin, const tn_device_decl *d, int16_t *type_out, bool *is_new)
+tn_status tn__device_add(tn__plugin *plugin, const tn_device_decl *d, int16_t *type_out,
+                         bool *is_new)
 {
     if (!d->name || !*d->name || strchr(d->name, ':') || !d->key || !*d->key || !d->alloc)
-        return tn__fail(NULL, TN_ERR_PLUGIN, "a device type needs a name without ':', a dispatch key and a function that allocates");
+        return tn__fail(
+            NULL, TN_ERR_PLUGIN,
+            "a device type needs a name without ':', a dispatch key and a function that allocates");
     int type = type_for(d);
     if (type < 0)
-        return tn__fail(NULL, TN_ERR_PLUGIN, "device type '%s' cannot be registered: the name is taken, or all %d types are",
-                        d->name, TN_DEVICE_TYPES);
+        return tn__fail(
+            NULL, TN_ERR_PLUGIN,
+            "device type '%s' cannot be registered: the name is taken, or all %d types are",
+            d->name, TN_DEVICE_TYPES);
     *is_new = !types[type].name;
     if (*is_new) {
         types[type].key = d->key;
@@ -106,7 +116,8 @@ void tn__device_withdraw(int type, bool is_new)
 {
     types[type].plugin = NULL;
     atomic_store_explicit(&types[type].decl, NULL, memory_order_release);
-    if (!is_new) return;
+    if (!is_new)
+        return;
     types[type].name = NULL;
     types[type].key = NULL;
 }
@@ -114,6 +125,7 @@ void tn__device_withdraw(int type, bool is_new)
 void tn__device_remove(tn__plugin *plugin)
 {
     for (int type = 0; type < TN_DEVICE_TYPES; type++) {
-        if (plugin && types[type].plugin == plugin) tn__device_withdraw(type, false);
+        if (plugin && types[type].plugin == plugin)
+            tn__device_withdraw(type, false);
     }
 }

@@ -1,13 +1,14 @@
-/* devices.h - device types: the two that the core has memory for (cpu, meta), and those that plugins bring. */
+/* devices.h - device types: the two that the core has memory for (cpu, meta), and those that
+ * plugins bring. */
 #ifndef TN_CORE_DEVICES_H
 #define TN_CORE_DEVICES_H
 
 #include "core/base/base.h"
 #include "core/base/provenance.h"
 
-const tn_device_decl *tn__device_of(int type);     /* NULL: the core's own, or no such type */
-const char *tn__device_type_name(int type);        /* "cpu"; NULL when not registered */
-const char *tn__device_key(int type);              /* "CPU"; NULL when not registered */
+const tn_device_decl *tn__device_of(int type);          /* NULL: the core's own, or no such type */
+const char *tn__device_type_name(int type);             /* "cpu"; NULL when not registered */
+const char *tn__device_key(int type);                   /* "CPU"; NULL when not registered */
 const char *tn__device_text(char buf[32], tn_device d); /* "cuda:0" */
 tn_status tn__device_parse(const char *text, tn_device *out);
 
@@ -29,9 +30,11 @@ static inline uint64_t tn__factory_keys(tn_device device)
     return tn__tensor_keys(device.type == TN_DEVICE_NONE ? (tn_device){TN_CPU, 0} : device);
 }
 
-/* A device type is there at once, so that kernels can be registered under its key; a transaction that fails withdraws it,
- * and its name with it when the name was new. Of an unloaded plugin the name stays: tensors may be left. */
-tn_status tn__device_add(tn__plugin *plugin, const tn_device_decl *d, int16_t *type_out, bool *is_new);
+/* A device type is there at once, so that kernels can be registered under its key; a transaction
+ * that fails withdraws it, and its name with it when the name was new. Of an unloaded plugin the
+ * name stays: tensors may be left. */
+tn_status tn__device_add(tn__plugin *plugin, const tn_device_decl *d, int16_t *type_out,
+                         bool *is_new);
 void tn__device_withdraw(int type, bool is_new);
 void tn__device_remove(tn__plugin *plugin);
 

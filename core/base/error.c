@@ -1,7 +1,8 @@
 /* error.c - the thread's error record.
  *
- * A record is written once, where the failure happens; callers undo their work and pass the status on. The core adds
- * who failed (operator, plugin) and where the call was made, from the call in flight. */
+ * A record is written once, where the failure happens; callers undo their work and pass the status
+ * on. The core adds who failed (operator, plugin) and where the call was made, from the call in
+ * flight. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,7 +25,8 @@ static _Thread_local record tls_record;
 tn_status tn__fail(tn_call *call, tn_status status, const char *fmt, ...)
 {
     record *r = &tls_record;
-    if (r->kept) return status;
+    if (r->kept)
+        return status;
     va_list args;
     va_start(args, fmt);
     vsnprintf(r->message, sizeof r->message, fmt, args);
@@ -87,7 +89,8 @@ const char *tn__shape_text(char *buf, int64_t ndim, const int64_t *sizes)
             at += snprintf(buf + at, (size_t)(TN__SHAPE_CHARS - at), ", ...");
             break;
         }
-        at += snprintf(buf + at, (size_t)(TN__SHAPE_CHARS - at), "%s%" PRId64, i ? ", " : "", sizes[i]);
+        at += snprintf(buf + at, (size_t)(TN__SHAPE_CHARS - at), "%s%" PRId64, i ? ", " : "",
+                       sizes[i]);
     }
     snprintf(buf + at, (size_t)(TN__SHAPE_CHARS - at), "]");
     return buf;

@@ -1,7 +1,8 @@
 /* memory.c - every allocation of the core, and the cache of tensor memory.
  *
- * Reusing a block matters more than any kernel: fresh pages cost a fault each. A released block goes to a per-thread list
- * of its size class and is handed out again without a lock. Each list is bounded in blocks and the thread in bytes. */
+ * Reusing a block matters more than any kernel: fresh pages cost a fault each. A released block
+ * goes to a per-thread list of its size class and is handed out again without a lock. Each list is
+ * bounded in blocks and the thread in bytes. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -13,19 +14,23 @@ enum { ALIGNMENT = 64, CLASS_BLOCKS = 64 };
 static const size_t CACHE_BYTES = (size_t)512 << 20; /* per thread */
 
 static atomic_llong live_allocations, system_blocks;
-static atomic_llong fail_countdown; /* 0: off; from above down to 1, which fails once; from below up to -1, which goes on */
+static atomic_llong
+    fail_countdown; /* 0: off; from above down to 1, which fails once; from below up to -1, which goes on */
 
 static bool fails_now(void)
 {
     long long left = atomic_load_explicit(&fail_countdown, memory_order_relaxed);
-    if (TN__LIKELY(left == 0)) return false;
-    if (left == -1) return true;
+    if (TN__LIKELY(left == 0))
+        return false;
+    if (left == -1)
+        return true;
     return atomic_fetch_add(&fail_countdown, left < 0 ? 1 : -1) == 1;
 }
 
 static void *counted(void *p)
 {
-    if (p) atomic_fetch_add_explicit(&live_allocations, 1, memory_order_relaxed);
+    if (p)
+        atomic_fetch_add_explicit(&live_allocations, 1, memory_order_relaxed);
     return p;
 }
 
@@ -41,7 +46,8 @@ void *tn__zalloc(size_t bytes)
 
 void *tn__realloc(void *p, size_t bytes)
 {
-    if (!p) return tn__alloc(bytes);
+    if (!p)
+        return tn__alloc(bytes);
     return fails_now() ? NULL : realloc(p, bytes ? bytes : 1);
 }
 
@@ -54,12 +60,13 @@ char *tn__strdup(const char *s)
 
 void tn__free(void *p)
 {
-    if (!p) return;
+    if (!p)
+        return;
     atomic_fetch_sub_explicit(&live_allocations, 1, memory_order_relaxed);
     free(p);
 }
 
-/* ---- blocks --------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TN_BLOCK_CACHE 0 /* a cached block would hide use after release */
 #elif defined(__has_feature)
@@ -82,7 +89,8 @@ static inline size_t class_bytes(int class)
 
 static int class_or_none(size_t bytes)
 {
-    return bytes <= (size_t)1 << TN__BLOCK_LARGEST_LOG2 ? tn__block_class(bytes) : TN__BLOCK_CLASSES;
+    return bytes <= (size_t)1 << TN__BLOCK_LARGEST_LOG2 ? tn__block_class(bytes)
+                                                        : TN__BLOCK_CLASSES;
 }
 
 void (*_Atomic tn__block_trim_pairs)(tn__block_cache *c);
@@ -105,11 +113,13 @@ static void make_exit_key(void)
     pthread_key_create(&exit_key, trim_at_exit);
 }
 
-/* The first block that a thread gives back. While allocations are being made to fail, nothing is kept, so that every
- * allocation is one that can fail. */
+/* The first block that a thread gives back. While allocations are being made to fail, nothing is
+ * kept, so that every allocation is one that can fail. */
 bool tn__block_begin_thread(tn__block_cache *c)
 {
-    if (c->registered || !TN_BLOCK_CACHE || atomic_load_explicit(&fail_countdown, memory_order_relaxed)) return false;
+    if (c->registered || !TN_BLOCK_CACHE ||
+        atomic_load_explicit(&fail_countdown, memory_order_relaxed))
+        return false;
     pthread_once(&exit_once, make_exit_key);
     pthread_setspecific(exit_key, c);
     memset(c->room, CLASS_BLOCKS, sizeof c->room);
@@ -127,13 +137,16 @@ void tn__alloc_fail_at(int64_t nth)
 
 void *tn__block_alloc_slow(size_t bytes)
 {
-    if (fails_now() || bytes > (size_t)INT64_MAX - ALIGNMENT) return NULL;
+    if (fails_now() || bytes > (size_t)INT64_MAX - ALIGNMENT)
+        return NULL;
     int class = class_or_none(bytes);
-    size_t whole = class < TN__BLOCK_CLASSES ? class_bytes(class) : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    size_t whole = class < TN__BLOCK_CLASSES ? class_bytes(class)
+                                             : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     void *p = NULL;
     if (posix_memalign(&p, ALIGNMENT, whole)) {
         tn__block_trim(); /* what this thread keeps may be just what is missing */
-        if (posix_memalign(&p, ALIGNMENT, whole)) return NULL;
+        if (posix_memalign(&p, ALIGNMENT, whole))
+            return NULL;
     }
     atomic_fetch_add_explicit(&system_blocks, 1, memory_order_relaxed);
     return p;
@@ -152,10 +165,12 @@ void tn__block_free_slow(void *p, size_t bytes)
 void *tn__block_alloc(size_t bytes)
 {
     int class = class_or_none(bytes);
-    if (class < TN__BLOCK_SMALL_CLASSES) return tn__small_alloc(bytes);
+    if (class < TN__BLOCK_SMALL_CLASSES)
+        return tn__small_alloc(bytes);
     tn__block_cache *c = &tn__block_cache_tls;
     tn__free_block *b = class < TN__BLOCK_CLASSES ? c->lists[class] : NULL;
-    if (!b) return tn__block_alloc_slow(bytes);
+    if (!b)
+        return tn__block_alloc_slow(bytes);
     c->lists[class] = b->next;
     c->room[class]++;
     c->bytes -= class_bytes(class);
@@ -164,7 +179,8 @@ void *tn__block_alloc(size_t bytes)
 
 void tn__block_free(void *p, size_t bytes)
 {
-    if (!p) return;
+    if (!p)
+        return;
     int class = class_or_none(bytes);
     tn__block_cache *c = &tn__block_cache_tls;
     if (class < TN__BLOCK_SMALL_CLASSES) {
@@ -182,8 +198,10 @@ void tn__block_free(void *p, size_t bytes)
 void tn__block_trim(void)
 {
     tn__block_cache *c = &tn__block_cache_tls;
-    void (*trim_pairs)(tn__block_cache *) = atomic_load_explicit(&tn__block_trim_pairs, memory_order_relaxed);
-    if (trim_pairs) trim_pairs(c);
+    void (*trim_pairs)(tn__block_cache *) =
+        atomic_load_explicit(&tn__block_trim_pairs, memory_order_relaxed);
+    if (trim_pairs)
+        trim_pairs(c);
     for (int i = 0; i < TN__BLOCK_CLASSES; i++) {
         while (c->lists[i]) {
             tn__free_block *b = c->lists[i];
@@ -200,9 +218,11 @@ static int64_t cached_blocks(const tn__block_cache *c)
 {
     int64_t n = 0;
     for (int i = 0; i < TN__BLOCK_CLASSES; i++)
-        for (const tn__free_block *b = c->lists[i]; b; b = b->next) n++;
+        for (const tn__free_block *b = c->lists[i]; b; b = b->next)
+            n++;
     for (int i = 0; i < TN__BLOCK_SMALL_CLASSES; i++)
-        if (c->pairs[i]) n += 2 * (CLASS_BLOCKS - c->pair_room[i]);
+        if (c->pairs[i])
+            n += 2 * (CLASS_BLOCKS - c->pair_room[i]);
     return n;
 }
 

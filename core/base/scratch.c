@@ -20,7 +20,8 @@ void *tn__scratch(tn_call *call, size_t bytes)
         return NULL;
     }
     if (call->flags & TN__CALL_LEAF) {
-        tn__fail(call, TN_ERR_PLUGIN, "a kernel that promised TN_KERNEL_LEAF takes no scratch memory");
+        tn__fail(call, TN_ERR_PLUGIN,
+                 "a kernel that promised TN_KERNEL_LEAF takes no scratch memory");
         return NULL;
     }
     block *b = bytes > SIZE_MAX - HEADER_BYTES ? NULL : tn__block_alloc(HEADER_BYTES + bytes);

@@ -1,4 +1,5 @@
-/* call.c - the way of every call: key set, slot, kernel. Errors, older frames and scratch memory are off to the side. */
+/* call.c - the way of every call: key set, slot, kernel. Errors, older frames and scratch memory
+ * are off to the side. */
 #include <string.h>
 
 #include "core/dispatch/dispatch.h"
@@ -10,15 +11,19 @@ uint64_t tn__frame_keys(const tn_op *op, const void *frame)
     uint64_t keys = 0;
     for (int i = 0; i < op->n_tensor_args; i++) {
         const tn_tensor *t = *(tn_tensor *const *)(f + op->tensor_offsets[i]);
-        if (t) keys |= t->keys;
+        if (t)
+            keys |= t->keys;
     }
     for (int i = 0; i < op->n_list_args; i++) {
         const tn_tensors *list = (const tn_tensors *)(f + op->list_offsets[i]);
         for (int64_t j = 0; j < list->len; j++)
-            if (list->data[j]) keys |= list->data[j]->keys;
+            if (list->data[j])
+                keys |= list->data[j]->keys;
     }
-    if (keys) return keys;
-    return tn__factory_keys(op->device_offset ? *(const tn_device *)(f + op->device_offset) : (tn_device){TN_CPU, 0});
+    if (keys)
+        return keys;
+    return tn__factory_keys(op->device_offset ? *(const tn_device *)(f + op->device_offset)
+                                              : (tn_device){TN_CPU, 0});
 }
 
 /* Results of a failed call are never left in the frame. */
@@ -28,12 +33,14 @@ static TN_COLD tn_status failed(const tn_op *op, void *frame, tn_status status)
         const tn_field *f = &op->layout->fields[i];
         memset((char *)frame + f->offset, 0, f->size);
     }
-    if (status > 0 && status <= TN_ERR_INTERNAL) return status;
-    return tn__fail(&(tn_call){.op = op}, TN_ERR_PLUGIN, "a kernel of %s returned %d, which is not a status", op->name,
-                    status);
+    if (status > 0 && status <= TN_ERR_INTERNAL)
+        return status;
+    return tn__fail(&(tn_call){.op = op}, TN_ERR_PLUGIN,
+                    "a kernel of %s returned %d, which is not a status", op->name, status);
 }
 
-tn_status tn__kernel_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys, const char *file, int line)
+tn_status tn__kernel_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys,
+                          const char *file, int line)
 {
     tn_call call;
     call.size = sizeof call;
@@ -49,16 +56,20 @@ tn_status tn__kernel_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t 
     call.scratch = NULL;
     call.kernel = k;
     tn_status status = k->fn(&call, frame);
-    if (TN__UNLIKELY(call.scratch != NULL)) tn__scratch_free(&call);
-    if (TN__UNLIKELY(status != TN_OK)) return failed(op, frame, status);
+    if (TN__UNLIKELY(call.scratch != NULL))
+        tn__scratch_free(&call);
+    if (TN__UNLIKELY(status != TN_OK))
+        return failed(op, frame, status);
     return TN_OK;
 }
 
-static _Thread_local tn_call leaf __attribute__((tls_model("initial-exec"))) = {
-    .size = sizeof(tn_call), .flags = TN__CALL_LEAF};
+static _Thread_local tn_call leaf
+    __attribute__((tls_model("initial-exec"))) = {.size = sizeof(tn_call), .flags = TN__CALL_LEAF};
 
-/* A leaf calls no operator, so one record a thread is enough; what it may not use stays zero in it. */
-tn_status tn__leaf_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys, const char *file, int line)
+/* A leaf calls no operator, so one record a thread is enough; what it may not use stays zero in
+ * it. */
+tn_status tn__leaf_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys,
+                        const char *file, int line)
 {
     tn_call *call = &leaf;
     call->op = op;
@@ -78,39 +89,48 @@ tn_status tn__dispatch(const tn_op *op, void *frame, uint64_t keys, const char *
            atomic_load_explicit(&((tn_op *)op)->key_mask, memory_order_relaxed);
     if (TN__UNLIKELY(((tn_frame *)frame)->size < op->frame_size))
         return tn__call_with_older_frame(op, frame, keys, file, line);
-    tn__kernel *k = atomic_load_explicit(&((tn_op *)op)->slots[tn__slot_of(keys)], memory_order_acquire);
+    tn__kernel *k =
+        atomic_load_explicit(&((tn_op *)op)->slots[tn__slot_of(keys)], memory_order_acquire);
     return k->enter(op, k, frame, keys, file, line);
 }
 
-/* To the next key of this call's set: the thread's guards were applied when the set was made. Below the backends there is
- * nothing left to fall to. */
+/* To the next key of this call's set: the thread's guards were applied when the set was made. Below
+ * the backends there is nothing left to fall to. */
 tn_status tn__kernel_fall_through(tn_call *call, void *frame)
 {
-    if (call->keys >> TN__BIT_DENSE == 0) return tn__kernel_missing(call, frame);
+    if (call->keys >> TN__BIT_DENSE == 0)
+        return tn__kernel_missing(call, frame);
     const tn_op *op = call->op;
     uint64_t keys = call->keys & ~TN__KEY(63 - __builtin_clzll(call->keys));
-    if (keys >> TN__BIT_DENSE == 0) return tn__kernel_missing(call, frame);
-    tn__kernel *k = atomic_load_explicit(&((tn_op *)op)->slots[tn__slot_of(keys)], memory_order_acquire);
+    if (keys >> TN__BIT_DENSE == 0)
+        return tn__kernel_missing(call, frame);
+    tn__kernel *k =
+        atomic_load_explicit(&((tn_op *)op)->slots[tn__slot_of(keys)], memory_order_acquire);
     return tn__kernel_call(op, k, frame, keys, call->file, call->line);
 }
 
-/* ---- the error of an empty slot -------------------------------------------------------------------- */
+/* ---- the error of an empty slot -------------------------------------------------------------- */
 tn_status tn__kernel_missing(tn_call *call, void *frame)
 {
     (void)frame;
     const tn_op *op = call->op;
     char servers[512];
     if (!tn__registry_servers(op, servers, sizeof servers))
-        return tn__fail(call, TN_ERR_NO_KERNEL, "%s is not registered: the plugin that defined it was unloaded", op->name);
+        return tn__fail(call, TN_ERR_NO_KERNEL,
+                        "%s is not registered: the plugin that defined it was unloaded", op->name);
     const char *key = tn__key_name((int)tn__slot_of(call->keys));
-    if (!*key) key = "an unknown device type";
+    if (!*key)
+        key = "an unknown device type";
     if (!*servers)
-        return tn__fail(call, TN_ERR_NO_KERNEL, "%s has no kernel for %s, nor for any other key; load a plugin that "
-                        "provides it", op->name, key);
-    return tn__fail(call, TN_ERR_NO_KERNEL, "%s has no kernel for %s; kernels exist for %s", op->name, key, servers);
+        return tn__fail(call, TN_ERR_NO_KERNEL,
+                        "%s has no kernel for %s, nor for any other key; load a plugin that "
+                        "provides it",
+                        op->name, key);
+    return tn__fail(call, TN_ERR_NO_KERNEL, "%s has no kernel for %s; kernels exist for %s",
+                    op->name, key, servers);
 }
 
-/* ---- provenance for the error record --------------------------------------------------------------- */
+/* ---- provenance for the error record --------------------------------------------------------- */
 const char *tn__call_op_name(const tn_call *call)
 {
     return call->op->name;

@@ -1,8 +1,10 @@
-/* dispatch.h - the dispatcher: key sets, one table of slots per operator, and the registry behind it.
+/* dispatch.h - the dispatcher: key sets, one table of slots per operator, and the registry behind
+ * it.
  *
- * A key set is 64 bits: the low eight name backends (bit = device type), the others functionalities in order of
- * precedence. A call takes the highest functionality of its tensors' key sets and, where that functionality has a
- * kernel per backend, the highest backend: one load and one indirect call. Tables are computed at registration. */
+ * A key set is 64 bits: the low eight name backends (bit = device type), the others functionalities
+ * in order of precedence. A call takes the highest functionality of its tensors' key sets and,
+ * where that functionality has a kernel per backend, the highest backend: one load and one indirect
+ * call. Tables are computed at registration. */
 #ifndef TN_CORE_DISPATCH_H
 #define TN_CORE_DISPATCH_H
 
@@ -13,7 +15,7 @@
 #include "core/base/provenance.h"
 #include "core/schema/layout.h"
 
-/* ---- keys (keys.c) -------------------------------------------------------------------------------- */
+/* ---- keys (keys.c) --------------------------------------------------------------------------- */
 enum {
     TN__BACKENDS = TN_DEVICE_TYPES, /* bits 0..7 */
     TN__BIT_DENSE = 8,              /* per backend */
@@ -29,21 +31,21 @@ enum {
 #define TN__KEY_BACKENDS UINT64_C(0xff)
 
 enum { /* slots of an operator's table */
-    TN__SLOT_UNDEFINED = 0,
-    TN__SLOT_DENSE = 1,
-    TN__SLOT_BACKEND_SELECT = TN__SLOT_DENSE + TN__BACKENDS,
-    TN__SLOT_AD_INPLACE_OR_VIEW,
-    TN__SLOT_AUTOGRAD,
-    TN__SLOT_AUTOCAST = TN__SLOT_AUTOGRAD + TN__BACKENDS,
-    TN__SLOT_FUNCTIONALIZE = TN__SLOT_AUTOCAST + TN__BACKENDS,
-    TN__SLOT_TRACER,
-    TN__SLOTS,
-    /* alias keys: they stand for several slots and are resolved when a table is computed */
-    TN__ALIAS_AUTOGRAD = TN__SLOTS,
-    TN__ALIAS_COMPOSITE_IMPLICIT,
-    TN__ALIAS_COMPOSITE_EXPLICIT,
-    TN__ALIAS_COMPOSITE_EXPLICIT_NON_FUNCTIONAL,
-    TN__REGISTRABLE, /* number of keys a kernel can be registered under */
+       TN__SLOT_UNDEFINED = 0,
+       TN__SLOT_DENSE = 1,
+       TN__SLOT_BACKEND_SELECT = TN__SLOT_DENSE + TN__BACKENDS,
+       TN__SLOT_AD_INPLACE_OR_VIEW,
+       TN__SLOT_AUTOGRAD,
+       TN__SLOT_AUTOCAST = TN__SLOT_AUTOGRAD + TN__BACKENDS,
+       TN__SLOT_FUNCTIONALIZE = TN__SLOT_AUTOCAST + TN__BACKENDS,
+       TN__SLOT_TRACER,
+       TN__SLOTS,
+       /* alias keys: they stand for several slots and are resolved when a table is computed */
+       TN__ALIAS_AUTOGRAD = TN__SLOTS,
+       TN__ALIAS_COMPOSITE_IMPLICIT,
+       TN__ALIAS_COMPOSITE_EXPLICIT,
+       TN__ALIAS_COMPOSITE_EXPLICIT_NON_FUNCTIONAL,
+       TN__REGISTRABLE, /* number of keys a kernel can be registered under */
 };
 
 typedef struct tn__slot_shape {
@@ -53,14 +55,15 @@ extern const tn__slot_shape tn__slot_shapes[64];
 
 static inline size_t tn__slot_of(uint64_t keys)
 {
-    if (TN__LIKELY(keys == (TN__KEY(TN__BIT_DENSE) | TN__KEY(TN_CPU)))) return TN__SLOT_DENSE + TN_CPU;
+    if (TN__LIKELY(keys == (TN__KEY(TN__BIT_DENSE) | TN__KEY(TN_CPU))))
+        return TN__SLOT_DENSE + TN_CPU;
     unsigned functionality = 63 ^ (unsigned)__builtin_clzll(keys | 1);
     unsigned backend = 63 ^ (unsigned)__builtin_clzll((keys & TN__KEY_BACKENDS) | 1);
     tn__slot_shape s = tn__slot_shapes[functionality];
     return s.base + (backend & s.mask);
 }
 
-int tn__key_parse(const char *name);     /* a slot or alias; -1 when unknown */
+int tn__key_parse(const char *name); /* a slot or alias; -1 when unknown */
 const char *tn__key_name(int registrable);
 
 typedef struct tn__key_guard { /* thread-local sets that every call applies */
@@ -68,73 +71,83 @@ typedef struct tn__key_guard { /* thread-local sets that every call applies */
 } tn__key_guard;
 extern _Thread_local tn__key_guard tn__keys_tls __attribute__((tls_model("initial-exec")));
 
-/* ---- operators ------------------------------------------------------------------------------------ */
+/* ---- operators ------------------------------------------------------------------------------- */
 typedef struct tn__kernel tn__kernel;
 
 /* How a call enters a kernel: with a tn_call of its own, by the short road, or as a leaf. */
-typedef tn_status (*tn__enter_fn)(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys, const char *file, int line);
+typedef tn_status (*tn__enter_fn)(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys,
+                                  const char *file, int line);
 
-/* A registered kernel. Kernels of one key form a list by falling rank; the first one serves. Never freed while the
- * process lives, so that a call in flight stays valid whatever is unloaded beside it. */
+/* A registered kernel. Kernels of one key form a list by falling rank; the first one serves. Never
+ * freed while the process lives, so that a call in flight stays valid whatever is unloaded beside
+ * it. */
 struct tn__kernel {
     tn__enter_fn enter;
     tn_kernel_fn fn;
     const void *data;
-    tn__plugin *plugin;      /* NULL: the core's own */
-    tn__kernel *next;        /* of the same key, lower rank */
-    tn__kernel *inner;       /* what fn wraps: a structured kernel, or one of an older schema; else NULL */
+    tn__plugin *plugin; /* NULL: the core's own */
+    tn__kernel *next;   /* of the same key, lower rank */
+    tn__kernel
+        *inner; /* what fn wraps: a structured kernel, or one of an older schema; else NULL */
     tn__kernel *made_before; /* of the same transaction */
-    const tn__layout *layout; /* of the schema it was compiled against, when older than the operator's */
-    const tn_loop_fn *loops;  /* of a structured kernel that has them: the short road (short.c) */
+    const tn__layout
+        *layout; /* of the schema it was compiled against, when older than the operator's */
+    const tn_loop_fn *loops; /* of a structured kernel that has them: the short road (short.c) */
     int32_t rank;
     tn_dtypes dtypes;
 };
 
 typedef enum tn__form { TN__FORM_FUNCTIONAL, TN__FORM_INPLACE, TN__FORM_OUT, TN__FORMS } tn__form;
 
-/* How a call of a structured operator is prepared; shared by the forms of one declaration. The frames of the three
- * forms have the same beginning, so one set of offsets and one kernel serve them all. */
+/* How a call of a structured operator is prepared; shared by the forms of one declaration. The
+ * frames of the three forms have the same beginning, so one set of offsets and one kernel serve
+ * them all. */
 typedef struct tn__structure {
-    tn_shape_fn shape;     /* NULL: pointwise */
-    int32_t pointwise;     /* TN_POINTWISE_* */
+    tn_shape_fn shape; /* NULL: pointwise */
+    int32_t pointwise; /* TN_POINTWISE_* */
     tn_dtypes dtypes;
-    tn_dtypes direct;      /* computed and stored without a cast, of one or two inputs: the short road; 0: none */
+    /* Computed and stored without a cast, of one or two inputs: the short road; 0: none. */
+    tn_dtypes direct;
     int16_t n_results, n_tensors;
-    int16_t n_numbers;     /* Scalars, in the order of the schema */
+    int16_t n_numbers;                 /* Scalars, in the order of the schema */
     uint16_t tensors[TN_MAX_OPERANDS]; /* offsets in the frame */
     uint16_t numbers[TN_MAX_OPERANDS];
-    uint16_t dtype_offset; /* of the `dtype` argument; 0: none. When it is given, an out must have just that dtype */
-    struct tn__structure *retired;     /* the next one that was replaced when its operator came back */
-    bool promotes[TN_MAX_OPERANDS];    /* a number without a default takes part in promotion; alpha only scales */
+    /* Of the `dtype` argument; 0: none. When it is given, an out must have just that dtype. */
+    uint16_t dtype_offset;
+    struct tn__structure *retired; /* the next one that was replaced when its operator came back */
+    /* a number without a default takes part in promotion; alpha only scales */
+    bool promotes[TN_MAX_OPERANDS];
 } tn__structure;
 
 struct tn_op {
     _Atomic uint64_t key_mask; /* functionalities with a kernel somewhere, and the backends */
-    uint16_t n_tensor_args; /* Tensor and Tensor? arguments, the required ones first */
-    uint16_t n_required;    /* Tensor arguments */
-    bool checks_more;       /* strings or lists that must not be NULL */
-    uint16_t n_list_args;   /* Tensor[] arguments */
+    uint16_t n_tensor_args;    /* Tensor and Tensor? arguments, the required ones first */
+    uint16_t n_required;       /* Tensor arguments */
+    bool checks_more;          /* strings or lists that must not be NULL */
+    uint16_t n_list_args;      /* Tensor[] arguments */
     uint16_t device_offset; /* of the `device` argument of an operator without tensors; 0: none */
     uint16_t frame_size;
     uint16_t tensor_offsets[TN_MAX_OPERANDS];
     uint16_t list_offsets[4];
-    uint16_t given_offset;    /* of the tensor that receives result 0: self or the first out; 0: functional */
-    tn__structure *structure; /* NULL: not structured */
-    tn__form form;            /* which form of its declaration this is */
+    /* Of the tensor that receives result 0: self or the first out; 0: functional. */
+    uint16_t given_offset;
+    tn__structure *structure;             /* NULL: not structured */
+    tn__form form;                        /* which form of its declaration this is */
     tn__kernel *_Atomic slots[TN__SLOTS]; /* never NULL: a missing kernel raises the error */
 
     const char *name;   /* "aten::add.Tensor" */
     const char *schema; /* with its namespace */
     const tn__layout *layout;
-    tn_op *forms[TN__FORMS];  /* functional, in-place, out of one declaration; NULL where absent */
-    tn__plugin *owner;        /* who defined it; NULL: native */
-    bool defined;             /* false once its plugin was unloaded */
-    uint8_t how[TN__SLOTS];   /* tn__how: why a slot holds what it holds */
+    tn_op *forms[TN__FORMS]; /* functional, in-place, out of one declaration; NULL where absent */
+    tn__plugin *owner;       /* who defined it; NULL: native */
+    bool defined;            /* false once its plugin was unloaded */
+    uint8_t how[TN__SLOTS];  /* tn__how: why a slot holds what it holds */
     tn__kernel *kernels[TN__REGISTRABLE];
-    tn_op *retired; /* the next one whose name another operator has taken: handles to it stay safe */
+    tn_op
+        *retired; /* the next one whose name another operator has taken: handles to it stay safe */
 };
 
-/* ---- tables (table.c) ----------------------------------------------------------------------------- */
+/* ---- tables (table.c) ------------------------------------------------------------------------ */
 typedef enum tn__how {
     TN__HOW_MISSING,
     TN__HOW_KERNEL,
@@ -148,39 +161,49 @@ typedef enum tn__how {
 /* Recomputes every slot from the registered kernels, by PyTorch's precedence. */
 void tn__table_compute(tn_op *op);
 const char *tn__how_text(tn__how how);
-tn_status tn__kernel_missing(tn_call *call, void *frame);   /* the error of an empty slot */
+tn_status tn__kernel_missing(tn_call *call, void *frame); /* the error of an empty slot */
 
-/* ---- calls (call.c, structured.c, adapt.c) -------------------------------------------------------- */
+/* ---- calls (call.c, structured.c, adapt.c) --------------------------------------------------- */
 tn_status tn__dispatch(const tn_op *op, void *frame, uint64_t keys, const char *file, int line);
 uint64_t tn__frame_keys(const tn_op *op, const void *frame);
 /* Calls the kernel that dispatch has chosen. */
-tn_status tn__kernel_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys, const char *file, int line);
+tn_status tn__kernel_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys,
+                          const char *file, int line);
 /* The same for a kernel that promised TN_KERNEL_LEAF: the thread's one call record serves it. */
-tn_status tn__leaf_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys, const char *file, int line);
-/* The same for a kernel with loops: a small call on alike operands needs neither kernel nor iterator. */
-tn_status tn__short_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys, const char *file, int line);
-tn_status tn__structured_call(tn_call *call, void *frame);  /* prepares results and iterator, then the kernel */
-tn_status tn__adapted_call(tn_call *call, void *frame);     /* a kernel compiled against an older schema */
-tn_status tn__call_with_older_frame(const tn_op *op, void *frame, uint64_t keys, const char *file, int line);
+tn_status tn__leaf_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys,
+                        const char *file, int line);
+/* The same for a kernel with loops: a small call on alike operands needs neither kernel nor
+ * iterator. */
+tn_status tn__short_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys,
+                         const char *file, int line);
+tn_status tn__structured_call(tn_call *call,
+                              void *frame); /* prepares results and iterator, then the kernel */
+tn_status tn__adapted_call(tn_call *call,
+                           void *frame); /* a kernel compiled against an older schema */
+tn_status tn__call_with_older_frame(const tn_op *op, void *frame, uint64_t keys, const char *file,
+                                    int line);
 
-/* ---- the registry (stage.c, registry.c) -------------------------------------------------------------------- */
-/* A transaction: what one plugin registers, staged; commit publishes all of it, rollback nothing. The first failure
- * sticks: whatever is registered afterwards returns it, and commit refuses. */
+/* ---- the registry (stage.c, registry.c) ------------------------------------------------------ */
+/* A transaction: what one plugin registers, staged; commit publishes all of it, rollback nothing.
+ * The first failure sticks: whatever is registered afterwards returns it, and commit refuses. */
 struct tn_registry {
     tn__plugin *plugin;
     struct tn__staged_op *ops;
     struct tn__staged_kernel *kernels;
     size_t n_ops, n_kernels, cap_ops, cap_kernels;
     tn__kernel *made; /* every record of the transaction, for rollback */
-    uint32_t devices, new_devices; /* types that it has brought (bit = type), and those without a name before */
+    uint32_t devices,
+        new_devices; /* types that it has brought (bit = type), and those without a name before */
     tn_status status;
 };
 void tn__registry_begin(tn_registry *r, tn__plugin *plugin);
 tn_status tn__registry_ops(tn_registry *r, const tn_op_decl *ops, size_t n);
 tn_status tn__registry_kernels(tn_registry *r, const tn_kernel_decl *kernels, size_t n);
 tn_status tn__registry_device(tn_registry *r, const tn_device_decl *device, int16_t *type_out);
-tn_status tn__registry_imports(tn_registry *r, const char *const *schemas, const tn_op **handles, size_t n);
-tn_status tn__registry_commit(tn_registry *r); /* fails on conflicts, and then nothing has changed */
+tn_status tn__registry_imports(tn_registry *r, const char *const *schemas, const tn_op **handles,
+                               size_t n);
+tn_status tn__registry_commit(
+    tn_registry *r); /* fails on conflicts, and then nothing has changed */
 void tn__registry_rollback(tn_registry *r);
 /* Takes back everything a plugin registered; kernels that it had replaced serve again. */
 void tn__registry_remove(tn__plugin *plugin);
@@ -188,6 +211,7 @@ void tn__registry_remove(tn__plugin *plugin);
 /* "aten::add.Tensor", n bytes; NULL when never defined. Takes the registry's lock. */
 tn_op *tn__op_lookup(const char *name, size_t n);
 tn_op *tn__op_index(size_t i); /* i-th by name; NULL at the end */
-void tn__registry_counts(tn__plugin *plugin, size_t *ops, size_t *kernels); /* what a plugin has registered */
+void tn__registry_counts(tn__plugin *plugin, size_t *ops,
+                         size_t *kernels); /* what a plugin has registered */
 
 #endif

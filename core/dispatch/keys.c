@@ -1,5 +1,5 @@
-/* keys.c - names of dispatch keys, and where a key set finds its slot. Adding a functionality: one bit and one slot
- * range in dispatch.h, one row in each table here. */
+/* keys.c - names of dispatch keys, and where a key set finds its slot. Adding a functionality: one
+ * bit and one slot range in dispatch.h, one row in each table here. */
 #include <stdio.h>
 #include <string.h>
 
@@ -49,7 +49,8 @@ static int backend_of(const char *name)
 {
     for (int type = 0; type < TN_DEVICE_TYPES; type++) {
         const char *key = tn__device_key(type);
-        if (key && strcmp(key, name) == 0) return type;
+        if (key && strcmp(key, name) == 0)
+            return type;
     }
     return -1;
 }
@@ -57,11 +58,13 @@ static int backend_of(const char *name)
 int tn__key_parse(const char *name)
 {
     for (size_t i = 0; i < COUNT(single_keys); i++)
-        if (strcmp(single_keys[i].name, name) == 0) return single_keys[i].key;
+        if (strcmp(single_keys[i].name, name) == 0)
+            return single_keys[i].key;
     for (size_t i = 0; i < COUNT(backend_keys); i++) {
         size_t n = strlen(backend_keys[i].name);
         int backend = strncmp(name, backend_keys[i].name, n) == 0 ? backend_of(name + n) : -1;
-        if (backend >= 0) return backend_keys[i].key + backend;
+        if (backend >= 0)
+            return backend_keys[i].key + backend;
     }
     return -1;
 }
@@ -70,12 +73,15 @@ const char *tn__key_name(int key)
 {
     static _Thread_local char text[64];
     for (size_t i = 0; i < COUNT(single_keys); i++)
-        if (single_keys[i].key == key) return single_keys[i].name;
+        if (single_keys[i].key == key)
+            return single_keys[i].name;
     for (size_t i = 0; i < COUNT(backend_keys); i++) {
         int backend = key - backend_keys[i].key;
-        if (backend < 0 || backend >= TN__BACKENDS) continue;
+        if (backend < 0 || backend >= TN__BACKENDS)
+            continue;
         const char *name = tn__device_key(backend);
-        if (!name) return "";
+        if (!name)
+            return "";
         snprintf(text, sizeof text, "%s%s", backend_keys[i].name, name);
         return text;
     }

@@ -4,7 +4,8 @@
 
 #include "core/dispatch/registry.h"
 
-tn_op *tn__native_late(int index) TN_COLD; /* the first call of all: registers the native operators */
+tn_op *tn__native_late(
+    int index) TN_COLD; /* the first call of all: registers the native operators */
 
 /* The operator of a generated call; NULL when registering them failed, which the record tells. */
 static inline const tn_op *tn__native(int index)
@@ -26,7 +27,8 @@ static inline void tn__absent_number(tn_scalar *s)
         double f;
         int64_t bits;
     } absent = {__builtin_nan("0x7e11abe")};
-    if (s->kind == TN_SCALAR_FLOAT && s->v.i == absent.bits) s->kind = TN_SCALAR_NONE;
+    if (s->kind == TN_SCALAR_FLOAT && s->v.i == absent.bits)
+        s->kind = TN_SCALAR_NONE;
 }
 
 #endif

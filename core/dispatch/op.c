@@ -11,7 +11,8 @@ const tn_op *tn_op_find(const char *name)
     tn__runtime_init();
     char full[256];
     size_t n = strcspn(name, "(");
-    if (n >= sizeof full - sizeof "aten::") return NULL;
+    if (n >= sizeof full - sizeof "aten::")
+        return NULL;
     snprintf(full, sizeof full, "%s%.*s", memmem(name, n, "::", 2) ? "" : "aten::", (int)n, name);
     return tn__op_lookup(full, strlen(full));
 }
@@ -48,8 +49,10 @@ void tn_op_frame_release(const tn_op *op, void *frame)
     for (int i = 0; i < op->layout->n_results; i++) {
         const tn_field *f = &op->layout->fields[i];
         void *at = (char *)frame + f->offset;
-        if (f->kind == TN_FIELD_TENSOR) tn__tensor_release(*(tn_tensor **)at);
-        if (f->kind == TN_FIELD_TENSORS) tn__tensors_release(at);
+        if (f->kind == TN_FIELD_TENSOR)
+            tn__tensor_release(*(tn_tensor **)at);
+        if (f->kind == TN_FIELD_TENSORS)
+            tn__tensors_release(at);
         memset(at, 0, f->size);
     }
 }
@@ -63,13 +66,17 @@ static TN_COLD tn_status check_frame(const tn_op *op, const void *frame, const c
         const char *at = (const char *)frame + f[i].offset;
         bool optional = f[i].flags & TN_FIELD_OPTIONAL;
         if (f[i].kind == TN_FIELD_TENSOR && !optional && !*(tn_tensor *const *)at)
-            return tn__fail(&call, TN_ERR_ARGUMENT, "%s is missing: a tensor is required", f[i].name);
+            return tn__fail(&call, TN_ERR_ARGUMENT, "%s is missing: a tensor is required",
+                            f[i].name);
         if (f[i].kind == TN_FIELD_TENSORS && strchr(f[i].type, '?') == NULL)
             for (int64_t j = 0; j < ((const tn_tensors *)at)->len; j++)
                 if (!((const tn_tensors *)at)->data[j])
-                    return tn__fail(&call, TN_ERR_ARGUMENT, "%s[%lld] is missing: a tensor is required", f[i].name, (long long)j);
+                    return tn__fail(&call, TN_ERR_ARGUMENT,
+                                    "%s[%lld] is missing: a tensor is required", f[i].name,
+                                    (long long)j);
         if (f[i].kind == TN_FIELD_STR && !optional && !*(const char *const *)at)
-            return tn__fail(&call, TN_ERR_ARGUMENT, "%s is missing: a string is required", f[i].name);
+            return tn__fail(&call, TN_ERR_ARGUMENT, "%s is missing: a string is required",
+                            f[i].name);
     }
     return TN_OK;
 }
@@ -80,7 +87,8 @@ static inline tn_status call_at(const tn_op *op, void *frame, const char *file, 
     uint64_t keys = 0;
     bool complete = !op->checks_more;
     if (TN__UNLIKELY(((tn_frame *)frame)->size < op->frame_size))
-        return tn__dispatch(op, frame, tn__tensor_keys((tn_device){TN_CPU, 0}), file, line); /* which completes the frame */
+        return tn__dispatch(op, frame, tn__tensor_keys((tn_device){TN_CPU, 0}), file,
+                            line); /* which completes the frame */
     for (int i = 0; i < op->n_required; i++) {
         const tn_tensor *t = *(tn_tensor *const *)(f + op->tensor_offsets[i]);
         if (TN__LIKELY(t != NULL))
@@ -88,8 +96,10 @@ static inline tn_status call_at(const tn_op *op, void *frame, const char *file, 
         else
             complete = false;
     }
-    if (TN__UNLIKELY(!complete)) TN__TRY(check_frame(op, frame, file, line));
-    if (keys == 0 || op->n_tensor_args > op->n_required || op->n_list_args) keys = tn__frame_keys(op, frame);
+    if (TN__UNLIKELY(!complete))
+        TN__TRY(check_frame(op, frame, file, line));
+    if (keys == 0 || op->n_tensor_args > op->n_required || op->n_list_args)
+        keys = tn__frame_keys(op, frame);
     return tn__dispatch(op, frame, keys, file, line);
 }
 
@@ -113,12 +123,14 @@ const char *tn_op_server(const tn_op *op, const char *key, const char **how)
 {
     int slot = tn__key_parse(key);
     if (slot < 0 || slot >= TN__SLOTS) {
-        if (how) *how = tn__how_text(TN__HOW_MISSING);
+        if (how)
+            *how = tn__how_text(TN__HOW_MISSING);
         return "";
     }
     const tn__kernel *k;
     tn__how why = tn__registry_slot(op, slot, &k);
-    if (how) *how = tn__how_text(why);
+    if (how)
+        *how = tn__how_text(why);
     return why == TN__HOW_MISSING || why == TN__HOW_FALLTHROUGH ? "" : tn__plugin_name(k->plugin);
 }
 
@@ -126,7 +138,8 @@ tn_dtypes tn_op_dtypes(const tn_op *op, const char *key)
 {
     int slot = tn__key_parse(key);
     const tn__kernel *k;
-    if (slot < 0 || slot >= TN__SLOTS || tn__registry_slot(op, slot, &k) == TN__HOW_MISSING) return 0;
+    if (slot < 0 || slot >= TN__SLOTS || tn__registry_slot(op, slot, &k) == TN__HOW_MISSING)
+        return 0;
     tn_dtypes all = op->structure ? op->structure->dtypes : TN_DTYPES_ALL;
     return k->dtypes ? k->dtypes & all : all;
 }

@@ -1,8 +1,9 @@
-/* registry.c - operators by name, kernels by key: what exists, how a transaction (stage.c) is published, and how it is taken
- * back.
+/* registry.c - operators by name, kernels by key: what exists, how a transaction (stage.c) is
+ * published, and how it is taken back.
  *
- * Names are checked when they are staged, ranks here; only then is anything touched, so all of a plugin's declarations
- * appear or none. One lock guards the registry; calls never take it. The loader's own lock keeps transactions apart. */
+ * Names are checked when they are staged, ranks here; only then is anything touched, so all of a
+ * plugin's declarations appear or none. One lock guards the registry; calls never take it. The
+ * loader's own lock keeps transactions apart. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ tn__kernel *tn__registry_fallback(int slot)
     return fallbacks[slot];
 }
 
-/* ---- names ------------------------------------------------------------------------------------------ */
+/* ---- names ----------------------------------------------------------------------------------- */
 /* Where the name stands, or would. */
 static size_t position(const char *name, size_t n, bool *found)
 {
@@ -63,7 +64,7 @@ tn_op *tn__op_index(size_t i)
     return op;
 }
 
-/* ---- what an operator holds, for messages and tables -------------------------------------------------- */
+/* ---- what an operator holds, for messages and tables ----------------------------------------- */
 tn__how tn__registry_slot(const tn_op *op, int slot, const tn__kernel **k)
 {
     pthread_mutex_lock(&lock);
@@ -76,7 +77,8 @@ tn__how tn__registry_slot(const tn_op *op, int slot, const tn__kernel **k)
 static void append(char *buf, size_t cap, const char *text)
 {
     size_t used = strlen(buf);
-    if (used + 1 < cap) strncat(buf, text, cap - used - 1);
+    if (used + 1 < cap)
+        strncat(buf, text, cap - used - 1);
 }
 
 bool tn__registry_servers(const tn_op *op, char *buf, size_t cap)
@@ -85,7 +87,8 @@ bool tn__registry_servers(const tn_op *op, char *buf, size_t cap)
     pthread_mutex_lock(&lock);
     bool defined = op->defined;
     for (int key = 0; key < TN__REGISTRABLE; key++) {
-        if (!op->kernels[key]) continue;
+        if (!op->kernels[key])
+            continue;
         append(buf, cap, *buf ? ", " : "");
         append(buf, cap, tn__key_name(key));
         append(buf, cap, " (plugin ");
@@ -103,12 +106,13 @@ void tn__registry_counts(tn__plugin *plugin, size_t *ops, size_t *kernels)
     for (size_t i = 0; i < n_by_name; i++) {
         *ops += by_name[i]->defined && by_name[i]->owner == plugin;
         for (int key = 0; key < TN__REGISTRABLE; key++)
-            for (tn__kernel *k = by_name[i]->kernels[key]; k; k = k->next) *kernels += k->plugin == plugin;
+            for (tn__kernel *k = by_name[i]->kernels[key]; k; k = k->next)
+                *kernels += k->plugin == plugin;
     }
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- commit ----------------------------------------------------------------------------------------- */
+/* ---- commit ---------------------------------------------------------------------------------- */
 static tn__kernel **list_of(const tn__staged_kernel *s)
 {
     return s->op ? &s->op->kernels[s->key] : &fallbacks[s->key];
@@ -117,33 +121,38 @@ static tn__kernel **list_of(const tn__staged_kernel *s)
 static int by_op_and_key(const void *a, const void *b)
 {
     const tn__staged_kernel *x = a, *y = b;
-    if (x->op != y->op) return (uintptr_t)x->op < (uintptr_t)y->op ? -1 : 1;
+    if (x->op != y->op)
+        return (uintptr_t)x->op < (uintptr_t)y->op ? -1 : 1;
     return x->key != y->key ? x->key - y->key : x->kernel->rank - y->kernel->rank;
 }
 
-/* Kernels are sorted by operator, key and rank, so two that collide within the transaction are neighbours. */
+/* Kernels are sorted by operator, key and rank, so two that collide within the transaction are
+ * neighbours. */
 static tn_status check_kernel(const tn_registry *r, size_t i)
 {
     const tn__staged_kernel *s = &r->kernels[i];
     const char *name = s->op ? s->op->name : "the fallback", *key = tn__key_name(s->key);
     if (i && by_op_and_key(s - 1, s) == 0)
-        return tn__fail(NULL, TN_ERR_PLUGIN, "%s registers two kernels of one rank for %s under %s", tn__plugin_text(r->plugin),
-                        name, key);
+        return tn__fail(NULL, TN_ERR_PLUGIN, "%s registers two kernels of one rank for %s under %s",
+                        tn__plugin_text(r->plugin), name, key);
     for (tn__kernel *k = *list_of(s); k; k = k->next)
         if (k->rank == s->kernel->rank)
             return tn__fail(NULL, TN_ERR_PLUGIN,
-                            "%s already has a kernel of rank %d for %s, from %s; %s must give another rank to replace it", name,
-                            k->rank, key, tn__plugin_text(k->plugin), tn__plugin_text(r->plugin));
+                            "%s already has a kernel of rank %d for %s, from %s; %s must give "
+                            "another rank to replace it",
+                            name, k->rank, key, tn__plugin_text(k->plugin),
+                            tn__plugin_text(r->plugin));
     return TN_OK;
 }
 
 static void insert_by_rank(const tn_registry *r, const tn__staged_kernel *s)
 {
     tn__kernel **list = list_of(s), *k = s->kernel;
-    while (*list && (*list)->rank > k->rank) list = &(*list)->next;
+    while (*list && (*list)->rank > k->rank)
+        list = &(*list)->next;
     if (*list && s->op && (*list)->plugin != r->plugin)
-        tn__plugin_remark(r->plugin, "its kernel of %s for %s replaces that of %s", s->op->name, tn__key_name(s->key),
-                          tn__plugin_text((*list)->plugin));
+        tn__plugin_remark(r->plugin, "its kernel of %s for %s replaces that of %s", s->op->name,
+                          tn__key_name(s->key), tn__plugin_text((*list)->plugin));
     k->next = *list;
     *list = k;
 }
@@ -155,7 +164,8 @@ static tn__structure *retired_structures;
 static void retire_structure(tn__structure *old)
 {
     for (const tn__structure *s = retired_structures; s; s = s->retired)
-        if (s == old) return; /* through another form */
+        if (s == old)
+            return; /* through another form */
     old->retired = retired_structures;
     retired_structures = old;
 }
@@ -163,7 +173,8 @@ static void retire_structure(tn__structure *old)
 static void publish_op(const tn__staged_op *s, tn__plugin *plugin)
 {
     tn_op *op = s->op;
-    if (op->structure) retire_structure(op->structure);
+    if (op->structure)
+        retire_structure(op->structure);
     op->owner = plugin;
     op->structure = s->structure;
     op->form = s->form;
@@ -184,10 +195,12 @@ static void publish_op(const tn__staged_op *s, tn__plugin *plugin)
 
 static tn_status reserve_names(size_t more)
 {
-    if (n_by_name + more <= cap_by_name) return TN_OK;
+    if (n_by_name + more <= cap_by_name)
+        return TN_OK;
     size_t cap = (n_by_name + more) * 2;
     tn_op **p = tn__realloc(by_name, cap * sizeof *p);
-    if (!p) return tn__fail_memory(NULL, cap * sizeof *p);
+    if (!p)
+        return tn__fail_memory(NULL, cap * sizeof *p);
     by_name = p;
     cap_by_name = cap;
     return TN_OK;
@@ -195,10 +208,13 @@ static tn_status reserve_names(size_t more)
 
 static tn_status commit_locked(tn_registry *r)
 {
-    if (r->n_kernels) qsort(r->kernels, r->n_kernels, sizeof *r->kernels, by_op_and_key);
-    for (size_t i = 0; i < r->n_kernels; i++) TN__TRY(check_kernel(r, i));
+    if (r->n_kernels)
+        qsort(r->kernels, r->n_kernels, sizeof *r->kernels, by_op_and_key);
+    for (size_t i = 0; i < r->n_kernels; i++)
+        TN__TRY(check_kernel(r, i));
     TN__TRY(reserve_names(r->n_ops));
-    for (size_t i = 0; i < r->n_ops; i++) publish_op(&r->ops[i], r->plugin);
+    for (size_t i = 0; i < r->n_ops; i++)
+        publish_op(&r->ops[i], r->plugin);
     bool fallback = false;
     for (size_t i = 0; i < r->n_kernels; i++) {
         insert_by_rank(r, &r->kernels[i]);
@@ -207,8 +223,10 @@ static tn_status commit_locked(tn_registry *r)
     for (size_t i = 0; i < r->n_kernels; i++)
         if (r->kernels[i].op && (i + 1 == r->n_kernels || r->kernels[i + 1].op != r->kernels[i].op))
             tn__table_compute(r->kernels[i].op);
-    for (size_t i = 0; i < r->n_ops; i++) tn__table_compute(r->ops[i].op);
-    for (size_t i = 0; fallback && i < n_by_name; i++) tn__table_compute(by_name[i]);
+    for (size_t i = 0; i < r->n_ops; i++)
+        tn__table_compute(r->ops[i].op);
+    for (size_t i = 0; fallback && i < n_by_name; i++)
+        tn__table_compute(by_name[i]);
     return TN_OK;
 }
 
@@ -240,9 +258,11 @@ void tn__registry_rollback(tn_registry *r)
 {
     tn__structure *freed = NULL;
     for (size_t i = 0; i < r->n_ops; i++) {
-        if (r->ops[i].structure != freed) tn__free(r->ops[i].structure);
+        if (r->ops[i].structure != freed)
+            tn__free(r->ops[i].structure);
         freed = r->ops[i].structure;
-        if (!r->ops[i].again) tn__op_free(r->ops[i].op);
+        if (!r->ops[i].again)
+            tn__op_free(r->ops[i].op);
     }
     while (r->made) {
         tn__kernel *k = r->made;
@@ -250,11 +270,12 @@ void tn__registry_rollback(tn_registry *r)
         tn__free(k);
     }
     for (int type = 0; type < TN_DEVICE_TYPES; type++)
-        if (r->devices >> type & 1) tn__device_withdraw(type, r->new_devices >> type & 1);
+        if (r->devices >> type & 1)
+            tn__device_withdraw(type, r->new_devices >> type & 1);
     drop_lists(r);
 }
 
-/* ---- removal ---------------------------------------------------------------------------------------- */
+/* ---- removal --------------------------------------------------------------------------------- */
 /* Records of unloaded plugins. They stay: a call in flight may still read one. */
 static tn__kernel *retired;
 
@@ -279,16 +300,19 @@ void tn__registry_remove(tn__plugin *plugin)
 {
     pthread_mutex_lock(&lock);
     bool all = false;
-    for (int slot = 0; slot < TN__SLOTS; slot++) all |= unlink_plugin(&fallbacks[slot], plugin);
+    for (int slot = 0; slot < TN__SLOTS; slot++)
+        all |= unlink_plugin(&fallbacks[slot], plugin);
     for (size_t i = 0; i < n_by_name; i++) {
         tn_op *op = by_name[i];
         bool changed = all;
-        for (int key = 0; key < TN__REGISTRABLE; key++) changed |= unlink_plugin(&op->kernels[key], plugin);
+        for (int key = 0; key < TN__REGISTRABLE; key++)
+            changed |= unlink_plugin(&op->kernels[key], plugin);
         if (op->owner == plugin && plugin) {
             op->defined = false;
             changed = true;
         }
-        if (changed) tn__table_compute(op);
+        if (changed)
+            tn__table_compute(op);
     }
     pthread_mutex_unlock(&lock);
     tn__device_remove(plugin);

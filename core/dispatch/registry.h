@@ -6,7 +6,7 @@
 
 #include "core/dispatch/dispatch.h"
 
-/* ---- a transaction's parts (stage.c, registry.c) ---------------------------------------------------------- */
+/* ---- a transaction's parts (stage.c, registry.c) --------------------------------------------- */
 typedef struct tn__staged_op {
     tn_op *op;
     tn__structure *structure;
@@ -28,9 +28,10 @@ static inline int tn__op_compare_name(const char *name, size_t n, const char *ot
     return c ? c : other[n] ? -1 : 0;
 }
 
-/* ---- what is registered: registry.c, for readers beside calls; each takes the lock ------------------------- */
+/* ---- what is registered: registry.c, for readers beside calls; each takes the lock ----------- */
 tn__how tn__registry_slot(const tn_op *op, int slot, const tn__kernel **k);
-/* Writes "CPU (plugin cpu), Meta (plugin meta)"; false when the operator is not registered any more. */
+/* Writes "CPU (plugin cpu), Meta (plugin meta)"; false when the operator is not registered any
+ * more. */
 bool tn__registry_servers(const tn_op *op, char *buf, size_t cap);
 
 /* The fallback registered for a slot (schema "*"), or NULL. */
@@ -47,12 +48,14 @@ tn_status tn__structure_new(const tn_op_decl *decl, tn_op *forms[TN__FORMS], tn_
 /* Parses a schema and lays out its frame; lives as long as the process. */
 tn_status tn__layout_parse(const char *schema, const tn__layout **out);
 
-/* adapt.c: whether a kernel compiled against `older` can serve calls of `op`; an error with both schemas if not. */
+/* adapt.c: whether a kernel compiled against `older` can serve calls of `op`; an error with both
+ * schemas if not. */
 tn_status tn__adapt_check(const tn_op *op, const tn__layout *older);
 /* The same for a caller, whose frames must be the beginning of today's. */
 tn_status tn__adapt_check_caller(const tn_op *op, const tn__layout *older, const char *caller);
 
-/* native.c: the operators of native_functions.yaml, from the generated table; registered on first use. */
+/* native.c: the operators of native_functions.yaml, from the generated table; registered on first
+ * use. */
 void tn__runtime_init(void);
 extern const tn_op_decl tn__native_decls[];
 extern const size_t tn__native_count;

@@ -1,7 +1,8 @@
-/* short.c - the short road of pointwise calls: one or two inputs that are alike (one dtype, one shape, row-major, host
- * memory), numbers that do not outrank them, few elements. Then there is nothing to promote, to broadcast or to split: the
- * result is one allocation and the kernel's inner loop is called from here. Whatever does not fit, errors included, is left
- * untouched for the long road (structured.c), which gives the same result.
+/* short.c - the short road of pointwise calls: one or two inputs that are alike (one dtype, one
+ * shape, row-major, host memory), numbers that do not outrank them, few elements. Then there is
+ * nothing to promote, to broadcast or to split: the result is one allocation and the kernel's inner
+ * loop is called from here. Whatever does not fit, errors included, is left untouched for the long
+ * road (structured.c), which gives the same result.
  *
  * Every instruction here is paid by every small call. */
 #include <string.h>
@@ -15,11 +16,13 @@ enum {
     MOST_CONVERTED = 128, /* elements of an operand that is converted on the stack */
 };
 
-/* Device, dtype, number of dimensions and flags as one word: what must be equal for operands to be alike. */
+/* Device, dtype, number of dimensions and flags as one word: what must be equal for operands to be
+ * alike. */
 static inline uint64_t kind_of(const tn_tensor *t)
 {
     uint64_t word;
-    _Static_assert(offsetof(tn_tensor, flags) + sizeof t->flags == offsetof(tn_tensor, device) + sizeof word,
+    _Static_assert(offsetof(tn_tensor, flags) + sizeof t->flags ==
+                       offsetof(tn_tensor, device) + sizeof word,
                    "device, dtype, ndim and flags fill one word");
     memcpy(&word, &t->device, sizeof word);
     return word;
@@ -27,21 +30,25 @@ static inline uint64_t kind_of(const tn_tensor *t)
 
 static inline bool alike(const tn_tensor *a, const tn_tensor *b)
 {
-    if (a == b) return true;
-    if (kind_of(a) != kind_of(b) || a->numel != b->numel) return false;
+    if (a == b)
+        return true;
+    if (kind_of(a) != kind_of(b) || a->numel != b->numel)
+        return false;
     for (int d = a->ndim - 1; d > 0; d--) /* the first size follows from the others and the count */
-        if (a->sizes[d] != b->sizes[d]) return false;
+        if (a->sizes[d] != b->sizes[d])
+            return false;
     return true;
 }
 
-/* Whether writing t may change what is read through x elsewhere than at the same element. Tensors that begin together are,
- * on this road, the same elements in the same order. */
+/* Whether writing t may change what is read through x elsewhere than at the same element. Tensors
+ * that begin together are, on this road, the same elements in the same order. */
 static inline bool shares_oddly(const tn_tensor *t, const tn_tensor *x)
 {
     return t->data != x->data && tn__impl(t)->storage == tn__impl(x)->storage;
 }
 
-static inline bool take_numbers(const tn__structure *s, const void *frame, tn_dtype dtype, tn_number *numbers)
+static inline bool take_numbers(const tn__structure *s, const void *frame, tn_dtype dtype,
+                                tn_number *numbers)
 {
     for (int i = 0; i < s->n_numbers; i++) {
         const tn_scalar *x = (const tn_scalar *)((const char *)frame + s->numbers[i]);
@@ -49,48 +56,61 @@ static inline bool take_numbers(const tn__structure *s, const void *frame, tn_dt
             numbers[i].f32 = (float)x->v.i;
             continue;
         }
-        if (s->promotes[i] ? tn__number_category(x) > tn__dtype_category(dtype) : !tn__number_holds(x, dtype)) return false;
+        if (s->promotes[i] ? tn__number_category(x) > tn__dtype_category(dtype)
+                           : !tn__number_holds(x, dtype))
+            return false;
         numbers[i] = tn_number_of(dtype, x);
     }
     return true;
 }
 
-/* The result of a functional call, or the tensor that an in-place or out= call gave; NULL: not for this road. */
-static inline tn_tensor *result_for(const tn_op *op, void *frame, tn_tensor *like, tn_tensor *other, tn_dtype dtype,
-                                    tn_dtype out_dtype)
+/* The result of a functional call, or the tensor that an in-place or out= call gave; NULL: not for
+ * this road. */
+static inline tn_tensor *result_for(const tn_op *op, void *frame, tn_tensor *like, tn_tensor *other,
+                                    tn_dtype dtype, tn_dtype out_dtype)
 {
-    if (op->given_offset == 0) return tn__tensor_new_small_like(like, out_dtype);
+    if (op->given_offset == 0)
+        return tn__tensor_new_small_like(like, out_dtype);
     tn_tensor *out = *(tn_tensor **)((char *)frame + op->given_offset);
-    if (!out || out_dtype != dtype || !alike(out, like) || shares_oddly(out, like) || shares_oddly(out, other)) return NULL;
+    if (!out || out_dtype != dtype || !alike(out, like) || shares_oddly(out, like) ||
+        shares_oddly(out, other))
+        return NULL;
     atomic_fetch_add_explicit(&tn__impl(out)->refs, 1, memory_order_relaxed);
     tn__mark_written(out);
     return out;
 }
 
 /* Two operands of different dtypes and one shape: the odd ones are converted on the stack. */
-static __attribute__((noinline)) bool run_mixed(const tn_op *op, const tn__kernel *k, void *frame, tn_tensor *a, tn_tensor *b)
+static __attribute__((noinline)) bool run_mixed(const tn_op *op, const tn__kernel *k, void *frame,
+                                                tn_tensor *a, tn_tensor *b)
 {
     const tn__structure *s = op->structure;
-    if (op->given_offset || a->ndim != b->ndim || a->numel != b->numel || (uint64_t)a->numel - 1 >= MOST_CONVERTED ||
-        a->keys != b->keys || !(a->flags & b->flags & TN_TENSOR_CONTIGUOUS) ||
+    if (op->given_offset || a->ndim != b->ndim || a->numel != b->numel ||
+        (uint64_t)a->numel - 1 >= MOST_CONVERTED || a->keys != b->keys ||
+        !(a->flags & b->flags & TN_TENSOR_CONTIGUOUS) ||
         ((a->flags | b->flags) & TN_TENSOR_WRAPPED_NUMBER))
         return false;
     for (int d = a->ndim - 1; d > 0; d--)
-        if (a->sizes[d] != b->sizes[d]) return false;
+        if (a->sizes[d] != b->sizes[d])
+            return false;
     tn_dtype dtype = tn__promote(a->dtype, b->dtype);
     tn_loop_fn loop = k->loops[dtype];
     tn_number numbers[TN_MAX_OPERANDS];
-    if (!(s->direct & TN_DTYPE_BIT(dtype)) || !loop || !take_numbers(s, frame, dtype, numbers)) return false;
+    if (!(s->direct & TN_DTYPE_BIT(dtype)) || !loop || !take_numbers(s, frame, dtype, numbers))
+        return false;
     tn_dtype out_dtype = s->pointwise & TN_POINTWISE_BOOL ? TN_BOOL : dtype;
     tn_tensor *out = tn__tensor_new_small_like(a, out_dtype);
-    if (!out) return false;
+    if (!out)
+        return false;
     _Alignas(64) char converted[2][MOST_CONVERTED * 16];
     int64_t size = tn__dtype_sizes[dtype];
     char *data[] = {out->data, a->data, b->data};
     const tn_tensor *in[] = {a, b};
     for (int i = 0; i < 2; i++) {
-        if (in[i]->dtype == dtype) continue;
-        tn__converter(dtype, in[i]->dtype)(converted[i], size, in[i]->data, tn__dtype_sizes[in[i]->dtype], in[i]->numel);
+        if (in[i]->dtype == dtype)
+            continue;
+        tn__converter(dtype, in[i]->dtype)(converted[i], size, in[i]->data,
+                                           tn__dtype_sizes[in[i]->dtype], in[i]->numel);
         data[i + 1] = converted[i];
     }
     const int64_t strides[] = {tn__dtype_sizes[out_dtype], size, size};
@@ -104,19 +124,24 @@ static inline bool run(const tn_op *op, const tn__kernel *k, void *frame)
 {
     const tn__structure *s = op->structure;
     tn_tensor *a = *(tn_tensor **)((char *)frame + s->tensors[0]);
-    tn_tensor *b = *(tn_tensor **)((char *)frame + s->tensors[1]); /* of one input: that input again */
-    if (!s->direct) return false;
-    if (a->dtype != b->dtype) return run_mixed(op, k, frame, a, b);
+    tn_tensor *b =
+        *(tn_tensor **)((char *)frame + s->tensors[1]); /* of one input: that input again */
+    if (!s->direct)
+        return false;
+    if (a->dtype != b->dtype)
+        return run_mixed(op, k, frame, a, b);
     tn_dtype dtype = a->dtype;
     tn_loop_fn loop = k->loops[dtype];
     if (!(s->direct & TN_DTYPE_BIT(dtype)) || !loop || !(a->flags & TN_TENSOR_CONTIGUOUS) ||
         (uint64_t)a->numel - 1 >= MOST_ELEMENTS || !alike(a, b))
         return false;
     tn_number numbers[TN_MAX_OPERANDS];
-    if (!take_numbers(s, frame, dtype, numbers)) return false;
+    if (!take_numbers(s, frame, dtype, numbers))
+        return false;
     tn_dtype out_dtype = s->pointwise & TN_POINTWISE_BOOL ? TN_BOOL : dtype;
     tn_tensor *out = result_for(op, frame, a, b, dtype, out_dtype);
-    if (TN__UNLIKELY(!out)) return false;
+    if (TN__UNLIKELY(!out))
+        return false;
     char *const data[] = {out->data, a->data, b->data};
     int64_t size = tn__dtype_sizes[dtype];
     const int64_t strides[] = {tn__dtype_sizes[out_dtype], size, size};
@@ -125,7 +150,8 @@ static inline bool run(const tn_op *op, const tn__kernel *k, void *frame)
     return true;
 }
 
-tn_status tn__short_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys, const char *file, int line)
+tn_status tn__short_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys,
+                         const char *file, int line)
 {
     return run(op, k, frame) ? TN_OK : tn__kernel_call(op, k, frame, keys, file, line);
 }

@@ -1,5 +1,6 @@
-/* stage.c - registration, first half: what a plugin declares becomes records that nobody sees yet. The second half, commit
- * (registry.c), publishes all of them or none. The first failure sticks to the transaction. */
+/* stage.c - registration, first half: what a plugin declares becomes records that nobody sees yet.
+ * The second half, commit (registry.c), publishes all of them or none. The first failure sticks to
+ * the transaction. */
 #include <string.h>
 
 #include "core/dispatch/registry.h"
@@ -7,13 +8,15 @@
 typedef tn__staged_op staged_op;
 typedef tn__staged_kernel staged_kernel;
 
-/* ---- staging ---------------------------------------------------------------------------------------- */
+/* ---- staging --------------------------------------------------------------------------------- */
 static tn_status reserve(void **array, size_t *cap, size_t n, size_t item)
 {
-    if (n < *cap) return TN_OK;
+    if (n < *cap)
+        return TN_OK;
     size_t grown = *cap ? *cap * 2 : 64;
     void *p = tn__realloc(*array, grown * item);
-    if (!p) return tn__fail_memory(NULL, grown * item);
+    if (!p)
+        return tn__fail_memory(NULL, grown * item);
     *array = p;
     *cap = grown;
     return TN_OK;
@@ -27,15 +30,18 @@ void tn__registry_begin(tn_registry *r, tn__plugin *plugin)
 static tn_op *find_staged(const tn_registry *r, const char *name, size_t n)
 {
     for (size_t i = r->n_ops; i-- > 0;)
-        if (tn__op_compare_name(name, n, r->ops[i].op->name) == 0) return r->ops[i].op;
+        if (tn__op_compare_name(name, n, r->ops[i].op->name) == 0)
+            return r->ops[i].op;
     return NULL;
 }
 
-static tn_status name_taken(tn__plugin *owner, const tn_op *old, const char *schema, tn__plugin *plugin)
+static tn_status name_taken(tn__plugin *owner, const tn_op *old, const char *schema,
+                            tn__plugin *plugin)
 {
     return tn__fail(NULL, TN_ERR_PLUGIN,
-                    "%s is already registered by %s as '%s'; %s cannot register it again as '%s'", old->name,
-                    tn__plugin_text(owner), old->schema, tn__plugin_text(plugin), schema);
+                    "%s is already registered by %s as '%s'; %s cannot register it again as '%s'",
+                    old->name, tn__plugin_text(owner), old->schema, tn__plugin_text(plugin),
+                    schema);
 }
 
 static tn_status stage_op(tn_registry *r, const char *schema, tn__form form, staged_op **out)
@@ -43,7 +49,8 @@ static tn_status stage_op(tn_registry *r, const char *schema, tn__form form, sta
     TN__TRY(reserve((void **)&r->ops, &r->cap_ops, r->n_ops, sizeof *r->ops));
     tn_status status;
     tn_op *op = tn__op_new(schema, r->plugin, &status);
-    if (!op) return status;
+    if (!op)
+        return status;
     staged_op *s = &r->ops[r->n_ops];
     *s = (staged_op){.op = op, .form = form};
     tn_op *staged = find_staged(r, op->name, strlen(op->name));
@@ -68,15 +75,18 @@ static tn_status stage_decl(tn_registry *r, const tn_op_decl *d)
     const char *schemas[TN__FORMS] = {d->schema, d->inplace, d->out};
     size_t first = r->n_ops;
     tn_op *forms[TN__FORMS] = {0};
-    if (!d->schema) return tn__fail(NULL, TN_ERR_PLUGIN, "an operator is registered without a schema");
+    if (!d->schema)
+        return tn__fail(NULL, TN_ERR_PLUGIN, "an operator is registered without a schema");
     for (int form = 0; form < TN__FORMS; form++) {
         staged_op *s = NULL;
-        if (!schemas[form]) continue;
+        if (!schemas[form])
+            continue;
         TN__TRY(stage_op(r, schemas[form], (tn__form)form, &s));
         forms[form] = s->op;
     }
     tn__structure *structure = NULL;
-    if (d->shape || d->pointwise) TN__TRY(tn__structure_new(d, forms, &structure));
+    if (d->shape || d->pointwise)
+        TN__TRY(tn__structure_new(d, forms, &structure));
     for (size_t i = first; i < r->n_ops; i++) {
         r->ops[i].structure = structure;
         memcpy(r->ops[i].forms, forms, sizeof forms);
@@ -86,44 +96,61 @@ static tn_status stage_decl(tn_registry *r, const tn_op_decl *d)
 
 static tn_status first_failure(tn_registry *r, tn_status status)
 {
-    if (r->status == TN_OK) r->status = status;
+    if (r->status == TN_OK)
+        r->status = status;
     return r->status;
 }
 
 tn_status tn__registry_ops(tn_registry *r, const tn_op_decl *ops, size_t n)
 {
     tn_status status = r->status;
-    for (size_t i = 0; i < n && status == TN_OK; i++) status = stage_decl(r, &ops[i]);
+    for (size_t i = 0; i < n && status == TN_OK; i++)
+        status = stage_decl(r, &ops[i]);
     return first_failure(r, status);
 }
 
-/* ---- kernels ---------------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 static tn_status stage_kernel(tn_registry *r, tn_op *op, int key, tn__kernel *k)
 {
-    tn_status status = reserve((void **)&r->kernels, &r->cap_kernels, r->n_kernels, sizeof *r->kernels);
-    if (status == TN_OK) r->kernels[r->n_kernels++] = (staged_kernel){op, k, key};
+    tn_status status =
+        reserve((void **)&r->kernels, &r->cap_kernels, r->n_kernels, sizeof *r->kernels);
+    if (status == TN_OK)
+        r->kernels[r->n_kernels++] = (staged_kernel){op, k, key};
     return status;
 }
 
-static tn__kernel *new_kernel(tn_registry *r, const tn_kernel_decl *d, tn_kernel_fn fn, tn__kernel *inner)
+static tn__kernel *new_kernel(tn_registry *r, const tn_kernel_decl *d, tn_kernel_fn fn,
+                              tn__kernel *inner)
 {
     tn__kernel *k = tn__zalloc(sizeof *k);
-    if (!k) return NULL;
-    *k = (tn__kernel){.enter = tn__kernel_call, .fn = fn, .data = d->data, .plugin = r->plugin, .inner = inner, .rank = d->rank, .dtypes = d->dtypes,
-                        .made_before = r->made};
+    if (!k)
+        return NULL;
+    *k = (tn__kernel){.enter = tn__kernel_call,
+                      .fn = fn,
+                      .data = d->data,
+                      .plugin = r->plugin,
+                      .inner = inner,
+                      .rank = d->rank,
+                      .dtypes = d->dtypes,
+                      .made_before = r->made};
     r->made = k;
     return k;
 }
 
-/* A kernel reads the frame that its schema lays out; one compiled with another struct would read past it. */
+/* A kernel reads the frame that its schema lays out; one compiled with another struct would read
+ * past it. */
 static tn_status check_frame_size(const tn_kernel_decl *d, const tn__layout *layout)
 {
-    if (d->frame_size == 0 || d->frame_size == layout->size) return TN_OK;
-    return tn__fail(NULL, TN_ERR_PLUGIN, "kernel for '%.200s': it was compiled with a frame of %u bytes, its schema's has %u",
-                    d->schema, d->frame_size, layout->size);
+    if (d->frame_size == 0 || d->frame_size == layout->size)
+        return TN_OK;
+    return tn__fail(
+        NULL, TN_ERR_PLUGIN,
+        "kernel for '%.200s': it was compiled with a frame of %u bytes, its schema's has %u",
+        d->schema, d->frame_size, layout->size);
 }
 
-/* A kernel of an older schema is reached through the adapter, which calls it with a frame of its own time. */
+/* A kernel of an older schema is reached through the adapter, which calls it with a frame of its
+ * own time. */
 static tn_status adapt(tn_registry *r, const tn_op *op, const tn_kernel_decl *d, tn__kernel **k)
 {
     const tn__layout *older;
@@ -131,7 +158,8 @@ static tn_status adapt(tn_registry *r, const tn_op *op, const tn_kernel_decl *d,
     TN__TRY(tn__adapt_check(op, older));
     TN__TRY(check_frame_size(d, older));
     tn__kernel *outer = new_kernel(r, d, tn__adapted_call, *k);
-    if (!outer) return tn__fail_memory(NULL, sizeof *outer);
+    if (!outer)
+        return tn__fail_memory(NULL, sizeof *outer);
     outer->layout = older;
     *k = outer;
     return TN_OK;
@@ -143,7 +171,8 @@ static bool same_schema(const tn_op *op, const char *schema)
            (strncmp(op->schema, "aten::", 6) == 0 && strcmp(op->schema + 6, schema) == 0);
 }
 
-static const tn__structure *structure_of(const tn_registry *r, const tn_op *op, tn_op *const **forms)
+static const tn__structure *structure_of(const tn_registry *r, const tn_op *op,
+                                         tn_op *const **forms)
 {
     for (size_t i = 0; i < r->n_ops; i++)
         if (r->ops[i].op == op) {
@@ -162,31 +191,41 @@ static bool is_backend(int key)
 static tn_status stage_fallback(tn_registry *r, const tn_kernel_decl *d, int key)
 {
     if (key >= TN__SLOTS)
-        return tn__fail(NULL, TN_ERR_PLUGIN, "a fallback stands under one runtime key, not under the alias %s", d->key);
+        return tn__fail(NULL, TN_ERR_PLUGIN,
+                        "a fallback stands under one runtime key, not under the alias %s", d->key);
     tn__kernel *k = new_kernel(r, d, d->fn, NULL);
     return k ? stage_kernel(r, NULL, key, k) : tn__fail_memory(NULL, sizeof *k);
 }
 
-static tn_status stage_forms(tn_registry *r, const tn_kernel_decl *d, int key, tn_op *const *forms, tn__kernel *inner)
+static tn_status stage_forms(tn_registry *r, const tn_kernel_decl *d, int key, tn_op *const *forms,
+                             tn__kernel *inner)
 {
     for (int form = 0; form < TN__FORMS; form++) {
-        if (!forms[form]) continue;
+        if (!forms[form])
+            continue;
         tn__kernel *k = new_kernel(r, d, tn__structured_call, inner);
-        if (!k) return tn__fail_memory(NULL, sizeof *k);
-        k->loops = inner->layout || key != TN__SLOT_DENSE + TN_CPU ? NULL : d->loops; /* which compute on the host */
-        if (k->loops) k->enter = tn__short_call;
+        if (!k)
+            return tn__fail_memory(NULL, sizeof *k);
+        k->loops = inner->layout || key != TN__SLOT_DENSE + TN_CPU
+                       ? NULL
+                       : d->loops; /* which compute on the host */
+        if (k->loops)
+            k->enter = tn__short_call;
         TN__TRY(stage_kernel(r, forms[form], key, k));
     }
     return TN_OK;
 }
 
-/* The operator that a schema names: of this transaction, or registered by a plugin that is loaded. */
+/* The operator that a schema names: of this transaction, or registered by a plugin that is
+ * loaded. */
 static tn_op *find_defined(const tn_registry *r, const char *schema, char name[256])
 {
     size_t n = strcspn(schema, "(");
-    snprintf(name, 256, "%s%.*s", memmem(schema, n, "::", 2) ? "" : "aten::", (int)(n < 200 ? n : 200), schema);
+    snprintf(name, 256, "%s%.*s",
+             memmem(schema, n, "::", 2) ? "" : "aten::", (int)(n < 200 ? n : 200), schema);
     tn_op *op = find_staged(r, name, strlen(name));
-    if (op) return op;
+    if (op)
+        return op;
     op = tn__op_lookup(name, strlen(name));
     return op && op->defined ? op : NULL;
 }
@@ -194,11 +233,17 @@ static tn_op *find_defined(const tn_registry *r, const char *schema, char name[2
 static tn_status check_kernel_decl(const tn_kernel_decl *d, int key)
 {
     if (key < 0)
-        return tn__fail(NULL, TN_ERR_PLUGIN, "kernel for '%.200s': dispatch key '%s' does not exist; keys are the names of "
-                        "device types (CPU, CUDA, Meta), Autograd*, Autocast*, and the Composite* aliases", d->schema, d->key);
+        return tn__fail(
+            NULL, TN_ERR_PLUGIN,
+            "kernel for '%.200s': dispatch key '%s' does not exist; keys are the names of "
+            "device types (CPU, CUDA, Meta), Autograd*, Autocast*, and the Composite* aliases",
+            d->schema, d->key);
     if (!d->fn && key >= TN__SLOTS)
-        return tn__fail(NULL, TN_ERR_PLUGIN, "kernel for '%.200s': the alias %s needs a function; only a runtime key can fall "
-                        "through", d->schema, d->key);
+        return tn__fail(
+            NULL, TN_ERR_PLUGIN,
+            "kernel for '%.200s': the alias %s needs a function; only a runtime key can fall "
+            "through",
+            d->schema, d->key);
     return TN_OK;
 }
 
@@ -209,47 +254,61 @@ static bool gives_one_tensor(const tn_op *op)
 
 static tn_status stage_kernel_decl(tn_registry *r, const tn_kernel_decl *d)
 {
-    if (!d->schema || !d->key) return tn__fail(NULL, TN_ERR_PLUGIN, "a kernel is registered without a schema or a key");
+    if (!d->schema || !d->key)
+        return tn__fail(NULL, TN_ERR_PLUGIN, "a kernel is registered without a schema or a key");
     int key = tn__key_parse(d->key);
     TN__TRY(check_kernel_decl(d, key));
-    if (strcmp(d->schema, "*") == 0) return stage_fallback(r, d, key);
+    if (strcmp(d->schema, "*") == 0)
+        return stage_fallback(r, d, key);
     char name[256];
     tn_op *op = find_defined(r, d->schema, name);
     if (!op)
         return tn__fail(NULL, TN_ERR_PLUGIN, "kernel for %s: no such operator is registered", name);
     tn__kernel *k = new_kernel(r, d, d->fn, NULL);
-    if (!k) return tn__fail_memory(NULL, sizeof *k);
+    if (!k)
+        return tn__fail_memory(NULL, sizeof *k);
     TN__TRY(same_schema(op, d->schema) ? check_frame_size(d, op->layout) : adapt(r, op, d, &k));
     tn_op *const *forms;
-    if (d->fn && is_backend(key) && structure_of(r, op, &forms)) return stage_forms(r, d, key, forms, k);
-    if (d->flags & TN_KERNEL_LEAF && !k->layout && gives_one_tensor(op)) k->enter = tn__leaf_call;
+    if (d->fn && is_backend(key) && structure_of(r, op, &forms))
+        return stage_forms(r, d, key, forms, k);
+    if (d->flags & TN_KERNEL_LEAF && !k->layout && gives_one_tensor(op))
+        k->enter = tn__leaf_call;
     return stage_kernel(r, op, key, k);
 }
 
 tn_status tn__registry_kernels(tn_registry *r, const tn_kernel_decl *kernels, size_t n)
 {
     tn_status status = r->status;
-    for (size_t i = 0; i < n && status == TN_OK; i++) status = stage_kernel_decl(r, &kernels[i]);
+    for (size_t i = 0; i < n && status == TN_OK; i++)
+        status = stage_kernel_decl(r, &kernels[i]);
     return first_failure(r, status);
 }
 
-/* A device's dispatch key is its own: no other key has that name, unless it is the dense key of this very device type. */
+/* A device's dispatch key is its own: no other key has that name, unless it is the dense key of
+ * this very device type. */
 static tn_status check_device_key(const tn_device_decl *d)
 {
     int key = d->name && d->key ? tn__key_parse(d->key) : -1;
     const char *owner = key >= TN__SLOT_DENSE ? tn__device_type_name(key - TN__SLOT_DENSE) : NULL;
-    if (key < 0 || (is_backend(key) && owner && strcmp(owner, d->name) == 0)) return TN_OK;
-    return tn__fail(NULL, TN_ERR_PLUGIN, "device type '%s' cannot have the dispatch key '%s': the key exists", d->name, d->key);
+    if (key < 0 || (is_backend(key) && owner && strcmp(owner, d->name) == 0))
+        return TN_OK;
+    return tn__fail(NULL, TN_ERR_PLUGIN,
+                    "device type '%s' cannot have the dispatch key '%s': the key exists", d->name,
+                    d->key);
 }
 
 tn_status tn__registry_device(tn_registry *r, const tn_device_decl *device, int16_t *type_out)
 {
-    if (r->status != TN_OK) return r->status;
+    if (r->status != TN_OK)
+        return r->status;
     bool is_new = false;
     tn_status status = check_device_key(device);
-    if (status == TN_OK) status = tn__device_add(r->plugin, device, type_out, &is_new);
-    if (status == TN_OK) r->devices |= 1u << *type_out;
-    if (is_new) r->new_devices |= 1u << *type_out;
+    if (status == TN_OK)
+        status = tn__device_add(r->plugin, device, type_out, &is_new);
+    if (status == TN_OK)
+        r->devices |= 1u << *type_out;
+    if (is_new)
+        r->new_devices |= 1u << *type_out;
     return first_failure(r, status);
 }
 
@@ -258,7 +317,8 @@ static tn_status import(const tn_registry *r, const char *schema, const tn_op **
     char name[256];
     const tn_op *op = find_defined(r, schema, name);
     if (!op)
-        return tn__fail(NULL, TN_ERR_PLUGIN, "%s calls %s, which no loaded plugin defines", tn__plugin_text(r->plugin), name);
+        return tn__fail(NULL, TN_ERR_PLUGIN, "%s calls %s, which no loaded plugin defines",
+                        tn__plugin_text(r->plugin), name);
     if (!same_schema(op, schema)) {
         const tn__layout *older;
         TN__TRY(tn__layout_parse(schema, &older));
@@ -268,9 +328,11 @@ static tn_status import(const tn_registry *r, const char *schema, const tn_op **
     return TN_OK;
 }
 
-tn_status tn__registry_imports(tn_registry *r, const char *const *schemas, const tn_op **handles, size_t n)
+tn_status tn__registry_imports(tn_registry *r, const char *const *schemas, const tn_op **handles,
+                               size_t n)
 {
     tn_status status = r->status;
-    for (size_t i = 0; i < n && status == TN_OK; i++) status = import(r, schemas[i], &handles[i]);
+    for (size_t i = 0; i < n && status == TN_OK; i++)
+        status = import(r, schemas[i], &handles[i]);
     return first_failure(r, status);
 }

@@ -197,7 +197,8 @@ static void decide(tn__compat_side *side, bool yes)
         side->verdict = TN__VERDICT_YES;
 }
 
-/* Where PyTorch's check crashes the pair is refused: it crashes over an argument that does not fit. */
+/* Where PyTorch's check crashes the pair is refused: it crashes over an argument that does not
+ * fit. */
 static void refuse_crash(tn__compat_side *side)
 {
     if (side->verdict == TN__VERDICT_ERROR)

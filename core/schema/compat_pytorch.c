@@ -279,7 +279,7 @@ void tn__compat_pytorch_forward(const tn__schema *old, const tn__schema *now, tn
         side->verdict = TN__VERDICT_YES;
 }
 
-/* ---- what PyTorch's parser makes of the texts ------------------------------------------------- */
+/* ---- what PyTorch's parser makes of the texts ------------------------------------------------ */
 
 /* The first argument without a default that is passed by position behind one with a default. Lists
  * do not count: old programs were stored with int[2] arguments that had lost their default. */

@@ -85,7 +85,7 @@ static bool in_symbolic(const tn__type *a, const tn__type *b)
            (a->kind == TN__TYPE_BOOL && b->kind == TN__TYPE_SYMBOOL);
 }
 
-/* ---- unions: T? is the union of T and None ---------------------------------------------------- */
+/* ---- unions: T? is the union of T and None --------------------------------------------------- */
 
 static bool takes_none(const tn__type *t)
 {

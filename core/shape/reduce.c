@@ -54,7 +54,7 @@ tn_status tn__shape_mean_dims(tn_call *call, tn_tensor *self, tn_ints dim, bool 
     return reduce(call, self, dim, keepdim, dtype, r);
 }
 
-/* ---- extremes: there is none among no elements ------------------------------------------------------- */
+/* ---- extremes: there is none among no elements ----------------------------------------------- */
 static tn_status check_ordered(tn_call *call, const tn_tensor *self)
 {
     if (self->dtype < TN_C64) return TN_OK;
@@ -104,7 +104,7 @@ tn_status tn__shape_index_dim(tn_call *call, tn_tensor *self, tn_opt_int dim, bo
     return extreme(call, self, dim.has ? one : all_dims, keepdim, TN_I64, r);
 }
 
-/* ---- any, all ------------------------------------------------------------------------------------------ */
+/* ---- any, all -------------------------------------------------------------------------------- */
 static tn_dtype truth_dtype(const tn_tensor *self)
 {
     return self->dtype == TN_U8 ? TN_U8 : TN_BOOL;
@@ -120,7 +120,7 @@ tn_status tn__shape_truth_dim(tn_call *call, tn_tensor *self, int64_t dim, bool 
     return reduce(call, self, (tn_ints){&dim, 1}, keepdim, truth_dtype(self), r);
 }
 
-/* ---- softmax -------------------------------------------------------------------------------------------- */
+/* ---- softmax --------------------------------------------------------------------------------- */
 tn_status tn__shape_softmax(tn_call *call, tn_tensor *self, int64_t dim, bool half_to_float, tn_result *r)
 {
     int64_t d;

@@ -7,7 +7,7 @@
 
 #include "core/iter/iter.h"
 
-/* ---- helpers of the rules (common.c) --------------------------------------------------------------- */
+/* ---- helpers of the rules (common.c) --------------------------------------------------------- */
 /* dim in [-ndim, ndim) to [0, ndim); a 0-dim tensor takes -1 and 0. An error names the allowed range. */
 tn_status tn__wrap_dim(tn_call *call, int64_t dim, int64_t ndim, int64_t *out);
 void tn__result_like(const tn_tensor *t, tn_dtype dtype, tn_result *r);
@@ -16,12 +16,12 @@ tn_status tn__reduced_dims(tn_call *call, const tn_tensor *self, tn_ints dims, u
 void tn__result_reduced(const tn_tensor *self, uint64_t mask, bool keepdim, tn_dtype dtype, tn_result *r);
 tn_status tn__same_device(tn_call *call, const tn_tensor *a, const tn_tensor *b, const char *name);
 
-/* ---- pointwise-like (elementwise.c) ----------------------------------------------------------------- */
+/* ---- pointwise-like (elementwise.c) ---------------------------------------------------------- */
 tn_status tn__shape_abs(tn_call *call, tn_tensor *self, tn_result *r); /* complex gives its real dtype */
 tn_status tn__shape_div_mode(tn_call *call, tn_tensor *self, tn_tensor *other, const char *rounding_mode, tn_result *r);
 tn_status tn__shape_masked_fill(tn_call *call, tn_tensor *self, tn_tensor *mask, tn_result *r);
 
-/* ---- reductions (reduce.c). dtype: asked for, or TN_DTYPE_NONE --------------------------------------- */
+/* ---- reductions (reduce.c). dtype: asked for, or TN_DTYPE_NONE ------------------------------- */
 tn_status tn__shape_sum_all(tn_call *call, tn_tensor *self, tn_dtype dtype, tn_result *r); /* integers to i64 */
 tn_status tn__shape_sum_dims(tn_call *call, tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype, tn_result *r);
 tn_status tn__shape_prod_dim(tn_call *call, tn_tensor *self, int64_t dim, bool keepdim, tn_dtype dtype, tn_result *r);
@@ -35,12 +35,12 @@ tn_status tn__shape_truth_all(tn_call *call, tn_tensor *self, tn_result *r); /* 
 tn_status tn__shape_truth_dim(tn_call *call, tn_tensor *self, int64_t dim, bool keepdim, tn_result *r);
 tn_status tn__shape_softmax(tn_call *call, tn_tensor *self, int64_t dim, bool half_to_float, tn_result *r);
 
-/* ---- matrix products (matrix.c) ---------------------------------------------------------------------- */
+/* ---- matrix products (matrix.c) -------------------------------------------------------------- */
 tn_status tn__shape_mm(tn_call *call, tn_tensor *self, tn_tensor *mat2, tn_result *r);
 tn_status tn__shape_bmm(tn_call *call, tn_tensor *self, tn_tensor *mat2, tn_result *r);
 tn_status tn__shape_addmm(tn_call *call, tn_tensor *self, tn_tensor *mat1, tn_tensor *mat2, tn_result *r);
 
-/* ---- joining and indexing (index.c) ------------------------------------------------------------------ */
+/* ---- joining and indexing (index.c) ---------------------------------------------------------- */
 tn_status tn__shape_cat(tn_call *call, tn_tensors tensors, int64_t dim, tn_result *r);
 tn_status tn__shape_index_select(tn_call *call, tn_tensor *self, int64_t dim, tn_tensor *index, tn_result *r);
 tn_status tn__shape_gather(tn_call *call, tn_tensor *self, int64_t dim, tn_tensor *index, tn_result *r);

@@ -3,7 +3,7 @@
 
 static void trim(tn__block_cache *c)
 {
-    for (int class = 0; class < TN__BLOCK_SMALL_CLASSES; class++)
+    for (int class = 0; class < TN__BLOCK_SMALL_CLASSES; class ++)
         while (c->pairs[class]) {
             tn__tensor *t = c->pairs[class];
             c->pairs[class] = t->autograd;
@@ -16,7 +16,8 @@ static void trim(tn__block_cache *c)
 tn__tensor *tn__pair_new(size_t bytes)
 {
     tn__tensor *t = tn__small_alloc(sizeof *t);
-    if (!t) return NULL;
+    if (!t)
+        return NULL;
     tn__storage *s = tn__small_alloc(TN__STORAGE_HEADER + bytes);
     if (!s) {
         tn__small_free(t, sizeof *t);

@@ -20,7 +20,8 @@ void tn_tensors_release(tn_tensors *list)
     tn__tensors_release(list);
 }
 
-tn_status tn_tensor_new(int64_t ndim, const int64_t *sizes, tn_dtype dtype, tn_device device, tn_tensor **out)
+tn_status tn_tensor_new(int64_t ndim, const int64_t *sizes, tn_dtype dtype, tn_device device,
+                        tn_tensor **out)
 {
     return tn__tensor_new(NULL, ndim, sizes, dtype, device, out);
 }
@@ -28,11 +29,13 @@ tn_status tn_tensor_new(int64_t ndim, const int64_t *sizes, tn_dtype dtype, tn_d
 static TN_COLD tn_status no_data(int64_t ndim, const int64_t *sizes)
 {
     char shape[TN__SHAPE_CHARS];
-    return tn__fail(NULL, TN_ERR_ARGUMENT, "data is NULL; the elements of shape %s are expected there",
+    return tn__fail(NULL, TN_ERR_ARGUMENT,
+                    "data is NULL; the elements of shape %s are expected there",
                     tn__shape_text(shape, ndim, sizes));
 }
 
-tn_status tn_tensor_from_data(const void *data, tn_dtype dtype, int64_t ndim, const int64_t *sizes, tn_tensor **out)
+tn_status tn_tensor_from_data(const void *data, tn_dtype dtype, int64_t ndim, const int64_t *sizes,
+                              tn_tensor **out)
 {
     tn_tensor *t;
     TN__TRY(tn__tensor_new(NULL, ndim, sizes, dtype, (tn_device){TN_CPU, -1}, &t));
@@ -40,34 +43,45 @@ tn_status tn_tensor_from_data(const void *data, tn_dtype dtype, int64_t ndim, co
         tn__tensor_release(t);
         return no_data(ndim, sizes);
     }
-    if (t->numel) memcpy(t->data, data, (size_t)t->numel * tn__dtype_sizes[dtype]);
+    if (t->numel)
+        memcpy(t->data, data, (size_t)t->numel * tn__dtype_sizes[dtype]);
     *out = t;
     return TN_OK;
 }
 
-/* An empty tensor first, which is then given the caller's memory as its storage: geometry is checked in one place. */
-tn_status tn_tensor_from_memory(void *data, tn_dtype dtype, int64_t ndim, const int64_t *sizes, const int64_t *strides,
-                                void (*release)(void *owner, void *data, size_t bytes), void *owner, tn_tensor **out)
+/* An empty tensor first, which is then given the caller's memory as its storage: geometry is
+ * checked in one place. */
+tn_status tn_tensor_from_memory(void *data, tn_dtype dtype, int64_t ndim, const int64_t *sizes,
+                                const int64_t *strides,
+                                void (*release)(void *owner, void *data, size_t bytes), void *owner,
+                                tn_tensor **out)
 {
     tn_tensor *t;
     int64_t none = 0, row_major[TN_MAX_DIMS];
     TN__TRY(tn__tensor_new(NULL, 1, &none, dtype, (tn_device){TN_CPU, -1}, &t));
     tn_status status = ndim >= 0 && ndim <= TN_MAX_DIMS
                            ? TN_OK
-                           : tn__fail(NULL, TN_ERR_ARGUMENT, "a tensor has at most %d dimensions, got %lld", TN_MAX_DIMS, (long long)ndim);
+                           : tn__fail(NULL, TN_ERR_ARGUMENT,
+                                      "a tensor has at most %d dimensions, got %lld", TN_MAX_DIMS,
+                                      (long long)ndim);
     int64_t numel = 0;
-    if (status == TN_OK) status = tn__numel(NULL, ndim, sizes, &numel);
+    if (status == TN_OK)
+        status = tn__numel(NULL, ndim, sizes, &numel);
     if (status == TN_OK && !strides) {
         tn__contiguous_strides(ndim, sizes, row_major);
         strides = row_major;
     }
     int64_t span = status == TN_OK ? tn__span(ndim, sizes, strides) : 0, bytes = 0;
-    if (status == TN_OK && (span < 0 || __builtin_mul_overflow(span, (int64_t)tn__dtype_sizes[dtype], &bytes)))
-        status = tn__fail(NULL, TN_ERR_OVERFLOW, "overflow: the strides span more bytes than fit in 63 bits");
-    if (status == TN_OK && numel > 0 && !data) status = no_data(ndim, sizes);
+    if (status == TN_OK &&
+        (span < 0 || __builtin_mul_overflow(span, (int64_t)tn__dtype_sizes[dtype], &bytes)))
+        status = tn__fail(NULL, TN_ERR_OVERFLOW,
+                          "overflow: the strides span more bytes than fit in 63 bits");
+    if (status == TN_OK && numel > 0 && !data)
+        status = no_data(ndim, sizes);
     tn__storage *s = NULL;
     if (status == TN_OK)
-        status = tn__storage_from_memory(NULL, data, (size_t)bytes, t->device, tn__storage_keep_memory, owner, &s);
+        status = tn__storage_from_memory(NULL, data, (size_t)bytes, t->device,
+                                         tn__storage_keep_memory, owner, &s);
     if (status == TN_OK) {
         tn__storage_release(tn__impl(t)->storage);
         tn__impl(t)->storage = s;
@@ -77,15 +91,17 @@ tn_status tn_tensor_from_memory(void *data, tn_dtype dtype, int64_t ndim, const 
         tn__tensor_release(t);
         return status;
     }
-    if (release) s->release = release; /* only now: a failed call leaves the memory with its owner */
+    if (release)
+        s->release = release; /* only now: a failed call leaves the memory with its owner */
     *out = t;
     return TN_OK;
 }
 
-tn_status tn_tensor_view(tn_tensor *base, int64_t ndim, const int64_t *sizes, const int64_t *strides, int64_t offset,
-                         tn_tensor **out)
+tn_status tn_tensor_view(tn_tensor *base, int64_t ndim, const int64_t *sizes,
+                         const int64_t *strides, int64_t offset, tn_tensor **out)
 {
-    if (!base) return tn__fail(NULL, TN_ERR_ARGUMENT, "base is missing: a view needs a tensor to look at");
+    if (!base)
+        return tn__fail(NULL, TN_ERR_ARGUMENT, "base is missing: a view needs a tensor to look at");
     return tn__tensor_view(NULL, base, ndim, sizes, strides, offset, base->dtype, out);
 }
 
@@ -117,10 +133,14 @@ uint32_t tn_tensor_version(const tn_tensor *t)
 tn_status tn_tensor_item(const tn_tensor *t, tn_scalar *out)
 {
     char shape[TN__SHAPE_CHARS];
-    if (!t) return tn__fail(NULL, TN_ERR_ARGUMENT, "item() was given no tensor");
+    if (!t)
+        return tn__fail(NULL, TN_ERR_ARGUMENT, "item() was given no tensor");
     if (t->numel != 1)
-        return tn__fail(NULL, TN_ERR_ARGUMENT, "item() needs one element, got shape %s", tn__shape_text(shape, t->ndim, t->sizes));
-    if (t->device.type != TN_CPU) return tn__fail(NULL, TN_ERR_DEVICE, "item() reads host memory; move the tensor with to() first");
+        return tn__fail(NULL, TN_ERR_ARGUMENT, "item() needs one element, got shape %s",
+                        tn__shape_text(shape, t->ndim, t->sizes));
+    if (t->device.type != TN_CPU)
+        return tn__fail(NULL, TN_ERR_DEVICE,
+                        "item() reads host memory; move the tensor with to() first");
     tn_dtype d = t->dtype;
     if (d <= TN_I64) {
         *out = d == TN_BOOL ? tn_scalar_bool(false) : tn_scalar_int(0);

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "core/tensor/tensor_impl.h"
 #include "core/tensor/scope.h"
+#include "core/tensor/tensor_impl.h"
 
 static _Thread_local tn_scope *innermost;
 
@@ -21,8 +21,10 @@ void tn_scope_enter(tn_scope *s)
 
 void tn_scope_leave(tn_scope *s)
 {
-    for (int64_t i = s->count; i-- > 0;) tn__tensor_release(s->tensors[i]);
-    if (s->tensors != s->first) tn__free(s->tensors);
+    for (int64_t i = s->count; i-- > 0;)
+        tn__tensor_release(s->tensors[i]);
+    if (s->tensors != s->first)
+        tn__free(s->tensors);
     innermost = s->outer;
 }
 
@@ -31,8 +33,10 @@ static bool grow(tn_scope *s)
     int64_t capacity = s->capacity * 2;
     size_t bytes = (size_t)capacity * sizeof *s->tensors;
     tn_tensor **grown = s->tensors == s->first ? tn__alloc(bytes) : tn__realloc(s->tensors, bytes);
-    if (!grown) return false;
-    if (s->tensors == s->first) memcpy(grown, s->first, sizeof s->first);
+    if (!grown)
+        return false;
+    if (s->tensors == s->first)
+        memcpy(grown, s->first, sizeof s->first);
     s->tensors = grown;
     s->capacity = capacity;
     return true;
@@ -41,7 +45,8 @@ static bool grow(tn_scope *s)
 tn_tensor *tn__scope_add(tn_tensor *t)
 {
     tn_scope *s = innermost;
-    if (!s) return t; /* outside every scope an expression's result is the caller's */
+    if (!s)
+        return t; /* outside every scope an expression's result is the caller's */
     if (TN__UNLIKELY(s->count == s->capacity && !grow(s))) {
         tn__tensor_release(t);
         tn__fail_memory(NULL, (size_t)s->capacity * 2 * sizeof *s->tensors);

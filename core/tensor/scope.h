@@ -4,7 +4,8 @@
 
 #include <tenon/border.h>
 
-/* Gives t to the innermost scope and passes it through; NULL, with the error kept, when memory ran out. */
+/* Gives t to the innermost scope and passes it through; NULL, with the error kept, when memory ran
+ * out. */
 tn_tensor *tn__scope_add(tn_tensor *t);
 
 #endif

@@ -1,5 +1,6 @@
-/* storage.c - tensor memory. A host storage is one block: this header, padded to 64 bytes, then the data. Memory of
- * other devices comes from the device's own allocator; a meta storage counts bytes and has none. */
+/* storage.c - tensor memory. A host storage is one block: this header, padded to 64 bytes, then the
+ * data. Memory of other devices comes from the device's own allocator; a meta storage counts bytes
+ * and has none. */
 #include "core/base/block_cache.h"
 #include "core/base/devices.h"
 #include "core/tensor/tensor_impl.h"
@@ -22,15 +23,20 @@ static void release_device(void *owner, void *data, size_t bytes)
 {
     tn__storage *s = owner;
     const tn_device_decl *d = tn__device_of(s->device.type);
-    if (d && d->free && data) d->free(s->device, data, bytes);
+    if (d && d->free && data)
+        d->free(s->device, data, bytes);
 }
 
 static TN_COLD tn_status unknown_device(tn_call *call, tn_device device)
 {
     const char *name = tn__device_type_name(device.type);
-    if (name) return tn__fail(call, TN_ERR_DEVICE, "there is no %s device: no loaded plugin provides its memory", name);
-    return tn__fail(call, TN_ERR_DEVICE, "device type %d is not registered; a plugin that brings it must be loaded first",
-                    device.type);
+    if (name)
+        return tn__fail(call, TN_ERR_DEVICE,
+                        "there is no %s device: no loaded plugin provides its memory", name);
+    return tn__fail(
+        call, TN_ERR_DEVICE,
+        "device type %d is not registered; a plugin that brings it must be loaded first",
+        device.type);
 }
 
 static tn_status new_device(tn_call *call, size_t bytes, tn_device device, tn__storage **out)
@@ -39,7 +45,8 @@ static tn_status new_device(tn_call *call, size_t bytes, tn_device device, tn__s
     if (!d)
         return unknown_device(call, device);
     tn__storage *s = tn__block_alloc(HEADER);
-    if (!s) return tn__fail_memory(call, HEADER);
+    if (!s)
+        return tn__fail_memory(call, HEADER);
     void *data = NULL;
     tn_status status = bytes ? d->alloc(device, bytes, &data) : TN_OK;
     if (status != TN_OK) {
@@ -55,21 +62,27 @@ static tn_status new_device(tn_call *call, size_t bytes, tn_device device, tn__s
 
 tn_status tn__storage_new(tn_call *call, size_t bytes, tn_device device, tn__storage **out)
 {
-    if (TN__UNLIKELY(device.type != TN_CPU && device.type != TN_META)) return new_device(call, bytes, device, out);
+    if (TN__UNLIKELY(device.type != TN_CPU && device.type != TN_META))
+        return new_device(call, bytes, device, out);
     size_t data_bytes = device.type == TN_CPU ? bytes : 0;
-    if (TN__UNLIKELY(data_bytes > (size_t)INT64_MAX - HEADER)) return tn__fail_memory(call, bytes);
-    tn__storage *s = data_bytes <= SMALL ? tn__small_alloc(HEADER + data_bytes) : tn__block_alloc(HEADER + data_bytes);
-    if (TN__UNLIKELY(!s)) return tn__fail_memory(call, data_bytes);
+    if (TN__UNLIKELY(data_bytes > (size_t)INT64_MAX - HEADER))
+        return tn__fail_memory(call, bytes);
+    tn__storage *s = data_bytes <= SMALL ? tn__small_alloc(HEADER + data_bytes)
+                                         : tn__block_alloc(HEADER + data_bytes);
+    if (TN__UNLIKELY(!s))
+        return tn__fail_memory(call, data_bytes);
     init(s, bytes, device, data_bytes ? (char *)s + HEADER : NULL);
     *out = s;
     return TN_OK;
 }
 
 tn_status tn__storage_from_memory(tn_call *call, void *data, size_t bytes, tn_device device,
-                                  void (*release)(void *, void *, size_t), void *owner, tn__storage **out)
+                                  void (*release)(void *, void *, size_t), void *owner,
+                                  tn__storage **out)
 {
     tn__storage *s = tn__block_alloc(HEADER);
-    if (!s) return tn__fail_memory(call, HEADER);
+    if (!s)
+        return tn__fail_memory(call, HEADER);
     init(s, bytes, device, data);
     s->release = release ? release : tn__storage_keep_memory;
     s->owner = owner;

@@ -1,18 +1,21 @@
-/* tensor.c - making and releasing tensors. A new row-major host tensor is two blocks from the cache: this struct and its
- * storage with the data behind it. Nothing here knows of operators. */
+/* tensor.c - making and releasing tensors. A new row-major host tensor is two blocks from the
+ * cache: this struct and its storage with the data behind it. Nothing here knows of operators. */
 #include <string.h>
 
-#include "core/tensor/pairs.h"
 #include "core/base/devices.h"
+#include "core/tensor/pairs.h"
 #include "core/tensor/tensor_impl.h"
 
-/* ---- allocation of the struct ---------------------------------------------------------------------- */
+/* ---- allocation of the struct ---------------------------------------------------------------- */
 static tn_status grow_dims(tn_call *call, tn__tensor *t, int64_t ndim)
 {
-    if (TN__LIKELY(ndim <= (int64_t)t->dims_capacity)) return TN_OK;
+    if (TN__LIKELY(ndim <= (int64_t)t->dims_capacity))
+        return TN_OK;
     int64_t *dims = tn__alloc((size_t)ndim * 2 * sizeof *dims);
-    if (!dims) return tn__fail_memory(call, (size_t)ndim * 2 * sizeof *dims);
-    if (t->dims != t->inline_dims) tn__free(t->dims);
+    if (!dims)
+        return tn__fail_memory(call, (size_t)ndim * 2 * sizeof *dims);
+    if (t->dims != t->inline_dims)
+        tn__free(t->dims);
     t->dims = dims;
     t->dims_capacity = (uint32_t)ndim;
     return TN_OK;
@@ -21,23 +24,26 @@ static tn_status grow_dims(tn_call *call, tn__tensor *t, int64_t ndim)
 static tn_status check_kind(tn_call *call, int64_t ndim, tn_dtype dtype)
 {
     if (ndim < 0 || ndim > TN_MAX_DIMS)
-        return tn__fail(call, TN_ERR_ARGUMENT, "a tensor has at most %d dimensions, got %lld", TN_MAX_DIMS,
-                        (long long)ndim);
+        return tn__fail(call, TN_ERR_ARGUMENT, "a tensor has at most %d dimensions, got %lld",
+                        TN_MAX_DIMS, (long long)ndim);
     if (dtype < 0 || dtype >= TN_DTYPE_COUNT)
         return tn__fail(call, TN_ERR_DTYPE, "dtype %d does not exist", dtype);
     return TN_OK;
 }
 
 /* A tensor without geometry or storage. */
-static inline __attribute__((always_inline)) tn_status new_struct(tn_call *call, int64_t ndim, tn_dtype dtype,
-                                                                  tn_device device, tn__tensor **out)
+static inline __attribute__((always_inline)) tn_status new_struct(tn_call *call, int64_t ndim,
+                                                                  tn_dtype dtype, tn_device device,
+                                                                  tn__tensor **out)
 {
     *out = NULL;
-    if (device.type == TN_CPU || device.type == TN_META || device.index < 0) device.index = 0; /* the first, or only, one */
+    if (device.type == TN_CPU || device.type == TN_META || device.index < 0)
+        device.index = 0; /* the first, or only, one */
     if (TN__UNLIKELY((uint64_t)ndim > TN_MAX_DIMS || (uint32_t)dtype >= TN_DTYPE_COUNT))
         return check_kind(call, ndim, dtype);
     tn__tensor *t = tn__small_alloc(sizeof *t);
-    if (TN__UNLIKELY(!t)) return tn__fail_memory(call, sizeof *t);
+    if (TN__UNLIKELY(!t))
+        return tn__fail_memory(call, sizeof *t);
     t->dims = t->inline_dims;
     t->dims_capacity = TN__INLINE_DIMS;
     t->pub.keys = tn__tensor_keys(device);
@@ -61,11 +67,12 @@ static inline __attribute__((always_inline)) tn_status new_struct(tn_call *call,
 
 static void free_struct(tn__tensor *t)
 {
-    if (t->dims != t->inline_dims) tn__free(t->dims);
+    if (t->dims != t->inline_dims)
+        tn__free(t->dims);
     tn__small_free(t, sizeof *t);
 }
 
-/* ---- geometry -------------------------------------------------------------------------------------- */
+/* ---- geometry -------------------------------------------------------------------------------- */
 static void point_at(tn__tensor *t, int64_t ndim)
 {
     t->pub.sizes = t->dims;
@@ -79,21 +86,27 @@ static void set_data(tn__tensor *t)
     t->pub.data = base ? base + t->offset * tn__dtype_sizes[t->pub.dtype] : NULL;
 }
 
-/* Writes row-major geometry; false when a stride, the count or the bytes overflow, or a size is negative. */
+/* Writes row-major geometry; false when a stride, the count or the bytes overflow, or a size is
+ * negative. */
 static inline bool fill_contiguous(tn__tensor *t, int64_t ndim, const int64_t *sizes, size_t *bytes)
 {
     int64_t *size = t->dims, *stride = t->dims + t->dims_capacity;
     int64_t count = 1, any_zero = 0;
     for (int64_t i = ndim - 1; i >= 0; i--) {
         int64_t n = sizes[i];
-        if (TN__UNLIKELY(n < 0)) return false;
+        if (TN__UNLIKELY(n < 0))
+            return false;
         size[i] = n;
         stride[i] = count;
         any_zero |= n == 0;
-        if (TN__UNLIKELY(__builtin_mul_overflow(count, n + (n == 0), &count)) && (i > 0 || !any_zero)) return false;
+        if (TN__UNLIKELY(__builtin_mul_overflow(count, n + (n == 0), &count)) &&
+            (i > 0 || !any_zero))
+            return false;
     }
     int64_t total = 0;
-    if (TN__UNLIKELY(!any_zero && __builtin_mul_overflow(count, tn__dtype_sizes[t->pub.dtype], &total))) return false;
+    if (TN__UNLIKELY(!any_zero &&
+                     __builtin_mul_overflow(count, tn__dtype_sizes[t->pub.dtype], &total)))
+        return false;
     t->pub.numel = any_zero ? 0 : count;
     *bytes = any_zero ? 0 : (size_t)total;
     point_at(t, ndim);
@@ -101,15 +114,19 @@ static inline bool fill_contiguous(tn__tensor *t, int64_t ndim, const int64_t *s
     return true;
 }
 
-static TN_COLD tn_status bad_sizes(tn_call *call, int64_t ndim, const int64_t *sizes, tn_dtype dtype)
+static TN_COLD tn_status bad_sizes(tn_call *call, int64_t ndim, const int64_t *sizes,
+                                   tn_dtype dtype)
 {
     char shape[TN__SHAPE_CHARS];
     for (int64_t i = 0; i < ndim; i++)
         if (sizes[i] < 0)
-            return tn__fail(call, TN_ERR_ARGUMENT, "size %lld of dimension %lld is negative in shape %s",
+            return tn__fail(call, TN_ERR_ARGUMENT,
+                            "size %lld of dimension %lld is negative in shape %s",
                             (long long)sizes[i], (long long)i, tn__shape_text(shape, ndim, sizes));
-    return tn__fail(call, TN_ERR_OVERFLOW, "overflow: the elements, strides or bytes of a %s tensor of shape %s do not fit in 63 bits",
-                    tn__dtype_name(dtype), tn__shape_text(shape, ndim, sizes));
+    return tn__fail(
+        call, TN_ERR_OVERFLOW,
+        "overflow: the elements, strides or bytes of a %s tensor of shape %s do not fit in 63 bits",
+        tn__dtype_name(dtype), tn__shape_text(shape, ndim, sizes));
 }
 
 static void classify(tn__tensor *t)
@@ -123,7 +140,8 @@ static void classify(tn__tensor *t)
 }
 
 /* Copies sizes and strides, which may be t's own. t has room. */
-static tn_status fill_strided(tn_call *call, tn__tensor *t, int64_t ndim, const int64_t *sizes, const int64_t *strides)
+static tn_status fill_strided(tn_call *call, tn__tensor *t, int64_t ndim, const int64_t *sizes,
+                              const int64_t *strides)
 {
     int64_t numel;
     TN__TRY(tn__numel(call, ndim, sizes, &numel));
@@ -137,9 +155,9 @@ static tn_status fill_strided(tn_call *call, tn__tensor *t, int64_t ndim, const 
     return TN_OK;
 }
 
-/* ---- creation -------------------------------------------------------------------------------------- */
-/* What a pair does not keep. The offset and the data pointer may have been moved in place, the version says how often the
- * former tensor was written. */
+/* ---- creation -------------------------------------------------------------------------------- */
+/* What a pair does not keep. The offset and the data pointer may have been moved in place, the
+ * version says how often the former tensor was written. */
 static inline void dress(tn__tensor *t, int64_t numel, tn_dtype dtype, int64_t ndim)
 {
     atomic_store_explicit(&t->storage->version, 0, memory_order_relaxed);
@@ -157,9 +175,11 @@ tn_tensor *tn__tensor_new_small_like(const tn_tensor *like, tn_dtype dtype)
 {
     size_t bytes = (size_t)like->numel * tn__dtype_sizes[dtype];
     int64_t ndim = like->ndim;
-    if (ndim > TN__INLINE_DIMS || bytes - 1 >= TN__STORAGE_SMALL) return NULL;
+    if (ndim > TN__INLINE_DIMS || bytes - 1 >= TN__STORAGE_SMALL)
+        return NULL;
     tn__tensor *t = tn__pair_take(bytes);
-    if (TN__UNLIKELY(!t)) return NULL;
+    if (TN__UNLIKELY(!t))
+        return NULL;
     dress(t, like->numel, dtype, ndim);
     for (int64_t i = 0; i < ndim; i++) {
         t->inline_dims[i] = like->sizes[i];
@@ -172,17 +192,22 @@ tn_tensor *tn__tensor_new_small_like(const tn_tensor *like, tn_dtype dtype)
 static inline bool new_small(int64_t ndim, const int64_t *sizes, tn_dtype dtype, tn_tensor **out)
 {
     int64_t strides[TN__INLINE_DIMS], count = 1;
-    if ((uint64_t)ndim > TN__INLINE_DIMS || (uint32_t)dtype >= TN_DTYPE_COUNT) return false;
+    if ((uint64_t)ndim > TN__INLINE_DIMS || (uint32_t)dtype >= TN_DTYPE_COUNT)
+        return false;
     for (int64_t i = ndim - 1; i >= 0; i--) {
         strides[i] = count;
-        if ((uint64_t)sizes[i] - 1 >= TN__STORAGE_SMALL) return false;
+        if ((uint64_t)sizes[i] - 1 >= TN__STORAGE_SMALL)
+            return false;
         count *= sizes[i]; /* at most 2^13 a step, and checked before the next */
-        if (count > TN__STORAGE_SMALL) return false;
+        if (count > TN__STORAGE_SMALL)
+            return false;
     }
     size_t bytes = (size_t)count * tn__dtype_sizes[dtype];
-    if (bytes > TN__STORAGE_SMALL) return false;
+    if (bytes > TN__STORAGE_SMALL)
+        return false;
     tn__tensor *t = tn__pair_take(bytes);
-    if (TN__UNLIKELY(!t)) return false;
+    if (TN__UNLIKELY(!t))
+        return false;
     dress(t, count, dtype, ndim);
     for (int64_t i = 0; i < ndim; i++) {
         t->inline_dims[i] = sizes[i];
@@ -192,10 +217,11 @@ static inline bool new_small(int64_t ndim, const int64_t *sizes, tn_dtype dtype,
     return true;
 }
 
-tn_status tn__tensor_new(tn_call *call, int64_t ndim, const int64_t *sizes, tn_dtype dtype, tn_device device,
-                         tn_tensor **out)
+tn_status tn__tensor_new(tn_call *call, int64_t ndim, const int64_t *sizes, tn_dtype dtype,
+                         tn_device device, tn_tensor **out)
 {
-    if (TN__LIKELY(device.type == TN_CPU) && new_small(ndim, sizes, dtype, out)) return TN_OK;
+    if (TN__LIKELY(device.type == TN_CPU) && new_small(ndim, sizes, dtype, out))
+        return TN_OK;
     tn__tensor *t;
     TN__TRY(new_struct(call, ndim, dtype, device, &t));
     size_t bytes;
@@ -214,26 +240,31 @@ tn_status tn__tensor_new(tn_call *call, int64_t ndim, const int64_t *sizes, tn_d
 }
 
 /* The bytes that a strided geometry needs, counted from the storage's begin. */
-static tn_status storage_bytes(tn_call *call, int64_t ndim, const int64_t *sizes, const int64_t *strides, int64_t offset,
-                               tn_dtype dtype, size_t *out)
+static tn_status storage_bytes(tn_call *call, int64_t ndim, const int64_t *sizes,
+                               const int64_t *strides, int64_t offset, tn_dtype dtype, size_t *out)
 {
     char shape[TN__SHAPE_CHARS], step[TN__SHAPE_CHARS];
     for (int64_t i = 0; i < ndim; i++)
         if (strides[i] < 0)
-            return tn__fail(call, TN_ERR_ARGUMENT, "stride %lld of dimension %lld is negative; strides are 0 or more",
+            return tn__fail(call, TN_ERR_ARGUMENT,
+                            "stride %lld of dimension %lld is negative; strides are 0 or more",
                             (long long)strides[i], (long long)i);
-    if (offset < 0) return tn__fail(call, TN_ERR_ARGUMENT, "storage offset %lld is negative", (long long)offset);
+    if (offset < 0)
+        return tn__fail(call, TN_ERR_ARGUMENT, "storage offset %lld is negative",
+                        (long long)offset);
     int64_t span = tn__span(ndim, sizes, strides), bytes = 0;
     if (span < 0 || __builtin_add_overflow(span, span ? offset : 0, &bytes) ||
         __builtin_mul_overflow(bytes, (int64_t)tn__dtype_sizes[dtype], &bytes))
-        return tn__fail(call, TN_ERR_OVERFLOW, "overflow: shape %s with strides %s spans more bytes than fit in 63 bits",
+        return tn__fail(call, TN_ERR_OVERFLOW,
+                        "overflow: shape %s with strides %s spans more bytes than fit in 63 bits",
                         tn__shape_text(shape, ndim, sizes), tn__shape_text(step, ndim, strides));
     *out = (size_t)bytes;
     return TN_OK;
 }
 
-tn_status tn__tensor_new_strided(tn_call *call, int64_t ndim, const int64_t *sizes, const int64_t *strides,
-                                 tn_dtype dtype, tn_device device, tn_tensor **out)
+tn_status tn__tensor_new_strided(tn_call *call, int64_t ndim, const int64_t *sizes,
+                                 const int64_t *strides, tn_dtype dtype, tn_device device,
+                                 tn_tensor **out)
 {
     TN__TRY(check_kind(call, ndim, dtype));
     int64_t numel;
@@ -243,7 +274,8 @@ tn_status tn__tensor_new_strided(tn_call *call, int64_t ndim, const int64_t *siz
     tn__tensor *t;
     TN__TRY(new_struct(call, ndim, dtype, device, &t));
     tn_status status = fill_strided(call, t, ndim, sizes, strides);
-    if (status == TN_OK) status = tn__storage_new(call, bytes, device, &t->storage);
+    if (status == TN_OK)
+        status = tn__storage_new(call, bytes, device, &t->storage);
     if (status != TN_OK) {
         free_struct(t);
         return status;
@@ -253,62 +285,38 @@ tn_status tn__tensor_new_strided(tn_call *call, int64_t ndim, const int64_t *siz
     return TN_OK;
 }
 
-/* ---- views ----------------------------------------------------------------------------------------- */
-static TN_COLD tn_status out_of_storage(tn_call *call, const tn__storage *s, int64_t ndim, const int64_t *sizes,
-                                        const int64_t *strides, int64_t offset, size_t needed)
+/* ---- views ----------------------------------------------------------------------------------- */
+static TN_COLD tn_status out_of_storage(tn_call *call, const tn__storage *s, int64_t ndim,
+                                        const int64_t *sizes, const int64_t *strides,
+                                        int64_t offset, size_t needed)
 {
     char shape[TN__SHAPE_CHARS], step[TN__SHAPE_CHARS];
-    return tn__fail(call, TN_ERR_ARGUMENT,
-                    "shape %s with strides %s at offset %lld needs a storage of %zu bytes, this one has %zu",
-                    tn__shape_text(shape, ndim, sizes), tn__shape_text(step, ndim, strides), (long long)offset, needed,
-                    s->bytes);
+    return tn__fail(
+        call, TN_ERR_ARGUMENT,
+        "shape %s with strides %s at offset %lld needs a storage of %zu bytes, this one has %zu",
+        tn__shape_text(shape, ndim, sizes), tn__shape_text(step, ndim, strides), (long long)offset,
+        needed, s->bytes);
 }
 
-static tn_status check_bounds(tn_call *call, const tn__storage *s, int64_t ndim, const int64_t *sizes,
-                              const int64_t *strides, int64_t offset, tn_dtype dtype)
+static tn_status check_bounds(tn_call *call, const tn__storage *s, int64_t ndim,
+                              const int64_t *sizes, const int64_t *strides, int64_t offset,
+                              tn_dtype dtype)
 {
     size_t needed;
     TN__TRY(storage_bytes(call, ndim, sizes, strides, offset, dtype, &needed));
-    return needed <= s->bytes ? TN_OK : out_of_storage(call, s, ndim, sizes, strides, offset, needed);
+    return needed <= s->bytes ? TN_OK
+                              : out_of_storage(call, s, ndim, sizes, strides, offset, needed);
 }
 
-/* One pass over a geometry that copies it, counts, finds the span and whether it is row-major. False when something needs a
- * closer look: a negative number, no elements, an overflow. */
-static inline bool survey(tn__tensor *t, int64_t ndim, const int64_t *sizes, const int64_t *strides, int64_t *last)
-{
-    int64_t *size = t->dims, *stride = t->dims + TN__INLINE_DIMS;
-    int64_t numel = 1, reach = 0;
-    bool row_major = true, ok = true;
-    for (int64_t d = ndim - 1; d >= 0; d--) {
-        int64_t n = sizes[d], step = strides[d], far;
-        size[d] = n;
-        stride[d] = step;
-        row_major &= n == 1 || step == numel;
-        ok &= n > 0 && step >= 0 && !__builtin_mul_overflow(n - 1, step, &far) && !__builtin_add_overflow(reach, far, &reach) &&
-              !__builtin_mul_overflow(numel, n, &numel);
-        if (!ok) return false;
-    }
-    t->pub.numel = numel;
-    t->pub.flags = row_major ? TN_TENSOR_CONTIGUOUS | TN_TENSOR_DENSE : 0;
-    *last = reach;
-    return true;
-}
-
-/* Whether a matrix that is not row-major is column-major; anything else is asked in full. */
-static inline bool dense_otherwise(int64_t ndim, const int64_t *sizes, const int64_t *strides)
-{
-    if (ndim == 2 && strides[0] == 1 && strides[1] == sizes[0]) return true;
-    return tn__is_dense(ndim, sizes, strides);
-}
-
-static __attribute__((noinline)) tn_status view_with_care(tn_call *call, tn_tensor *base, int64_t ndim, const int64_t *sizes,
-                                                          const int64_t *strides, int64_t offset, tn_dtype dtype,
-                                                          tn_tensor **out)
+tn_status tn__tensor_view_with_care(tn_call *call, tn_tensor *base, int64_t ndim,
+                                    const int64_t *sizes, const int64_t *strides, int64_t offset,
+                                    tn_dtype dtype, tn_tensor **out)
 {
     tn__tensor *b = tn__impl(base), *t;
     TN__TRY(new_struct(call, ndim, dtype, base->device, &t));
     tn_status status = check_bounds(call, b->storage, ndim, sizes, strides, offset, dtype);
-    if (status == TN_OK) status = fill_strided(call, t, ndim, sizes, strides);
+    if (status == TN_OK)
+        status = fill_strided(call, t, ndim, sizes, strides);
     if (TN__UNLIKELY(status != TN_OK)) {
         free_struct(t);
         return status;
@@ -317,82 +325,6 @@ static __attribute__((noinline)) tn_status view_with_care(tn_call *call, tn_tens
     t->storage = b->storage;
     t->offset = offset;
     set_data(t);
-    *out = &t->pub;
-    return TN_OK;
-}
-
-/* The short road is for few dimensions and geometries that lie plainly inside the storage; every other one, errors
- * included, is looked at with care. */
-tn_status tn__tensor_view(tn_call *call, tn_tensor *base, int64_t ndim, const int64_t *sizes, const int64_t *strides,
-                          int64_t offset, tn_dtype dtype, tn_tensor **out)
-{
-    tn__storage *s = tn__impl(base)->storage;
-    if ((uint64_t)ndim > TN__INLINE_DIMS || (uint32_t)dtype >= TN_DTYPE_COUNT || offset < 0)
-        return view_with_care(call, base, ndim, sizes, strides, offset, dtype, out);
-    tn__tensor *t = tn__small_alloc(sizeof *t);
-    if (TN__UNLIKELY(!t)) return tn__fail_memory(call, sizeof *t);
-    t->dims = t->inline_dims;
-    int64_t last = 0, end;
-    int64_t capacity = (int64_t)(s->bytes / tn__dtype_sizes[dtype]);
-    if (TN__UNLIKELY(!survey(t, ndim, sizes, strides, &last) || __builtin_add_overflow(last, offset, &end) || end >= capacity)) {
-        tn__small_free(t, sizeof *t);
-        return view_with_care(call, base, ndim, sizes, strides, offset, dtype, out);
-    }
-    t->pub.sizes = t->inline_dims;
-    t->pub.strides = t->inline_dims + TN__INLINE_DIMS;
-    t->pub.keys = tn__tensor_keys(base->device);
-    t->pub.device = base->device;
-    t->pub.dtype = (uint8_t)dtype;
-    t->pub.ndim = (uint8_t)ndim;
-    if (!(t->pub.flags & TN_TENSOR_CONTIGUOUS) && dense_otherwise(ndim, t->pub.sizes, t->pub.strides))
-        t->pub.flags = TN_TENSOR_DENSE;
-    t->dims_capacity = TN__INLINE_DIMS;
-    t->autograd = NULL;
-    atomic_init(&t->refs, 1);
-    atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
-    t->storage = s;
-    t->offset = offset;
-    set_data(t);
-    *out = &t->pub;
-    return TN_OK;
-}
-
-/* A permutation of dimensions keeps the count, the span and the density; only row-major order must be looked at. */
-tn_status tn__tensor_permuted(tn_call *call, tn_tensor *base, const uint8_t *dims, tn_tensor **out)
-{
-    tn__tensor *b = tn__impl(base), *t;
-    int64_t ndim = base->ndim;
-    if (TN__UNLIKELY(ndim > TN__INLINE_DIMS)) {
-        int64_t sizes[TN_MAX_DIMS], strides[TN_MAX_DIMS];
-        for (int64_t d = 0; d < ndim; d++) {
-            sizes[d] = base->sizes[dims[d]];
-            strides[d] = base->strides[dims[d]];
-        }
-        return view_with_care(call, base, ndim, sizes, strides, b->offset, base->dtype, out);
-    }
-    t = tn__small_alloc(sizeof *t);
-    if (TN__UNLIKELY(!t)) return tn__fail_memory(call, sizeof *t);
-    uint64_t expected = 1; /* may wrap around, but only where there are no elements */
-    bool row_major = true;
-    for (int64_t d = ndim - 1; d >= 0; d--) {
-        int64_t n = base->sizes[dims[d]], step = base->strides[dims[d]];
-        t->inline_dims[d] = n;
-        t->inline_dims[TN__INLINE_DIMS + d] = step;
-        row_major &= n == 1 || (uint64_t)step == expected;
-        expected *= (uint64_t)n;
-    }
-    t->pub = *base;
-    t->pub.keys = tn__tensor_keys(base->device);
-    t->pub.sizes = t->inline_dims;
-    t->pub.strides = t->inline_dims + TN__INLINE_DIMS;
-    t->pub.flags = row_major || base->numel == 0 ? TN_TENSOR_CONTIGUOUS | TN_TENSOR_DENSE : base->flags & TN_TENSOR_DENSE;
-    t->dims = t->inline_dims;
-    t->dims_capacity = TN__INLINE_DIMS;
-    t->offset = b->offset;
-    t->autograd = NULL;
-    t->storage = b->storage;
-    atomic_init(&t->refs, 1);
-    atomic_fetch_add_explicit(&b->storage->refs, 1, memory_order_relaxed);
     *out = &t->pub;
     return TN_OK;
 }
@@ -417,7 +349,9 @@ tn_status tn__tensor_set_geometry(tn_call *call, tn_tensor *t, int64_t ndim, con
 
 tn_status tn__tensor_resize(tn_call *call, tn_tensor *t, int64_t ndim, const int64_t *sizes)
 {
-    if (t->ndim == ndim && (ndim == 0 || memcmp(t->sizes, sizes, (size_t)ndim * sizeof *sizes) == 0)) return TN_OK;
+    if (t->ndim == ndim &&
+        (ndim == 0 || memcmp(t->sizes, sizes, (size_t)ndim * sizeof *sizes) == 0))
+        return TN_OK;
     tn__tensor *self = tn__impl(t);
     TN__TRY(check_kind(call, ndim, t->dtype));
     int64_t numel, strides[TN_MAX_DIMS];
@@ -432,7 +366,8 @@ tn_status tn__tensor_resize(tn_call *call, tn_tensor *t, int64_t ndim, const int
     }
     tn_status status = grow_dims(call, self, ndim);
     if (status != TN_OK) {
-        if (grown) tn__storage_release(grown);
+        if (grown)
+            tn__storage_release(grown);
         return status;
     }
     TN__TRY(fill_strided(call, self, ndim, sizes, strides));
@@ -445,16 +380,18 @@ tn_status tn__tensor_resize(tn_call *call, tn_tensor *t, int64_t ndim, const int
     return TN_OK;
 }
 
-/* ---- references ------------------------------------------------------------------------------------ */
+/* ---- references ------------------------------------------------------------------------------ */
 void tn__tensor_retain(tn_tensor *t)
 {
     atomic_fetch_add_explicit(&tn__impl(t)->refs, 1, memory_order_relaxed);
 }
 
-/* A view lets go of a storage that others hold; a tensor that goes with its storage is kept as a pair. */
+/* A view lets go of a storage that others hold; a tensor that goes with its storage is kept as a
+ * pair. */
 void tn__tensor_release(tn_tensor *t)
 {
-    if (!t) return;
+    if (!t)
+        return;
     tn__tensor *self = tn__impl(t);
     if (atomic_load_explicit(&self->refs, memory_order_acquire) != 1 &&
         atomic_fetch_sub_explicit(&self->refs, 1, memory_order_acq_rel) != 1)
@@ -472,17 +409,21 @@ tn_status tn__tensors_new(tn_call *call, int64_t len, tn_tensors *out)
 {
     *out = (tn_tensors){0};
     size_t bytes = (size_t)(len > 0 ? len : 1);
-    if (__builtin_mul_overflow(bytes, sizeof *out->data, &bytes)) bytes = SIZE_MAX;
+    if (__builtin_mul_overflow(bytes, sizeof *out->data, &bytes))
+        bytes = SIZE_MAX;
     tn_tensor **data = bytes < SIZE_MAX ? tn__zalloc(bytes) : NULL;
-    if (!data) return tn__fail_memory(call, bytes);
+    if (!data)
+        return tn__fail_memory(call, bytes);
     *out = (tn_tensors){data, len};
     return TN_OK;
 }
 
 void tn__tensors_release(tn_tensors *list)
 {
-    if (!list->data) return;
-    for (int64_t i = 0; i < list->len; i++) tn__tensor_release(list->data[i]);
+    if (!list->data)
+        return;
+    for (int64_t i = 0; i < list->len; i++)
+        tn__tensor_release(list->data[i]);
     tn__free(list->data);
     *list = (tn_tensors){0};
 }

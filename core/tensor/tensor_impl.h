@@ -1,4 +1,5 @@
-/* tensor_impl.h - the whole tensor: the public prefix that kernels read, and what only the core touches. */
+/* tensor_impl.h - the whole tensor: the public prefix that kernels read, and what only the core
+ * touches. */
 #ifndef TN_CORE_TENSOR_IMPL_H
 #define TN_CORE_TENSOR_IMPL_H
 
@@ -8,14 +9,16 @@
 
 enum { TN__INLINE_DIMS = 5 };
 
-/* Memory with a reference count. Host storages have their data in the same block, behind this header. */
+/* Memory with a reference count. Host storages have their data in the same block, behind this
+ * header. */
 typedef struct tn__storage {
     atomic_int refs;
     tn_device device;
     atomic_uint version; /* bumped by every write through any view */
     void *data;
     size_t bytes;
-    void (*release)(void *owner, void *data, size_t bytes); /* NULL: data stands behind the header */
+    void (*release)(void *owner, void *data,
+                    size_t bytes); /* NULL: data stands behind the header */
     void *owner;
 } tn__storage;
 
@@ -26,7 +29,8 @@ typedef struct tn__tensor {
     tn__storage *storage;
     int64_t offset; /* elements */
     void *autograd; /* autograd's record; the core only releases it, through tn__autograd_release */
-    int64_t *dims;  /* sizes then strides: inline_dims, or a heap block for more than TN__INLINE_DIMS */
+    int64_t
+        *dims; /* sizes then strides: inline_dims, or a heap block for more than TN__INLINE_DIMS */
     int64_t inline_dims[2 * TN__INLINE_DIMS];
 } tn__tensor;
 
@@ -35,26 +39,36 @@ static inline tn__tensor *tn__impl(const tn_tensor *t)
     return (tn__tensor *)t;
 }
 
-/* ---- storage.c ------------------------------------------------------------------------------------ */
+/* ---- storage.c ------------------------------------------------------------------------------- */
 tn_status tn__storage_new(tn_call *call, size_t bytes, tn_device device, tn__storage **out);
 tn_status tn__storage_from_memory(tn_call *call, void *data, size_t bytes, tn_device device,
-                                  void (*release)(void *owner, void *data, size_t bytes), void *owner,
-                                  tn__storage **out);
-void tn__storage_keep_memory(void *owner, void *data, size_t bytes); /* a release that does nothing */
+                                  void (*release)(void *owner, void *data, size_t bytes),
+                                  void *owner, tn__storage **out);
+void tn__storage_keep_memory(void *owner, void *data,
+                             size_t bytes); /* a release that does nothing */
 void tn__storage_release(tn__storage *s);
-enum { TN__STORAGE_HEADER = 64, TN__STORAGE_SMALL = 8192 }; /* bytes before host data; what counts as small */
+enum {
+    TN__STORAGE_HEADER = 64,
+    TN__STORAGE_SMALL = 8192
+}; /* bytes before host data; what counts as small */
 
-/* ---- tensor.c ------------------------------------------------------------------------------------- */
-tn_status tn__tensor_new(tn_call *call, int64_t ndim, const int64_t *sizes, tn_dtype dtype, tn_device device,
-                         tn_tensor **out);
-/* A host tensor of the sizes of a row-major `like` and of a few thousand bytes; NULL, with nothing recorded, when it does not
- * fit that or memory ran out. */
+/* ---- tensor.c -------------------------------------------------------------------------------- */
+tn_status tn__tensor_new(tn_call *call, int64_t ndim, const int64_t *sizes, tn_dtype dtype,
+                         tn_device device, tn_tensor **out);
+/* A host tensor of the sizes of a row-major `like` and of a few thousand bytes; NULL, with nothing
+ * recorded, when it does not fit that or memory ran out. */
 tn_tensor *tn__tensor_new_small_like(const tn_tensor *like, tn_dtype dtype);
-tn_status tn__tensor_new_strided(tn_call *call, int64_t ndim, const int64_t *sizes, const int64_t *strides,
-                                 tn_dtype dtype, tn_device device, tn_tensor **out);
+tn_status tn__tensor_new_strided(tn_call *call, int64_t ndim, const int64_t *sizes,
+                                 const int64_t *strides, tn_dtype dtype, tn_device device,
+                                 tn_tensor **out);
 tn_status tn__tensor_view(tn_call *call, tn_tensor *base, int64_t ndim, const int64_t *sizes,
                           const int64_t *strides, int64_t offset, tn_dtype dtype, tn_tensor **out);
-/* A view with dimension d of the result being dims[d] of base: a permutation of 0 .. ndim-1, which the caller has checked. */
+/* The same by the long road: any number of dimensions, every error with its words. */
+tn_status tn__tensor_view_with_care(tn_call *call, tn_tensor *base, int64_t ndim,
+                                    const int64_t *sizes, const int64_t *strides, int64_t offset,
+                                    tn_dtype dtype, tn_tensor **out);
+/* A view with dimension d of the result being dims[d] of base: a permutation of 0 .. ndim-1, which
+ * the caller has checked. */
 tn_status tn__tensor_permuted(tn_call *call, tn_tensor *base, const uint8_t *dims, tn_tensor **out);
 tn_status tn__tensor_resize(tn_call *call, tn_tensor *t, int64_t ndim, const int64_t *sizes);
 tn_status tn__tensor_set_geometry(tn_call *call, tn_tensor *t, int64_t ndim, const int64_t *sizes,
@@ -64,17 +78,20 @@ void tn__tensor_release(tn_tensor *t);
 tn_status tn__tensors_new(tn_call *call, int64_t len, tn_tensors *out);
 void tn__tensors_release(tn_tensors *list);
 
-/* ---- geometry.c: sizes and strides, no memory ----------------------------------------------------- */
-/* Element count; an error when it, or a partial row-major stride, overflows ("overflow", with the shape). */
+/* ---- geometry.c: sizes and strides, no memory ------------------------------------------------ */
+/* Element count; an error when it, or a partial row-major stride, overflows ("overflow", with the
+ * shape). */
 tn_status tn__numel(tn_call *call, int64_t ndim, const int64_t *sizes, int64_t *out);
 void tn__contiguous_strides(int64_t ndim, const int64_t *sizes, int64_t *strides);
 bool tn__is_contiguous(int64_t ndim, const int64_t *sizes, const int64_t *strides);
 bool tn__is_dense(int64_t ndim, const int64_t *sizes, const int64_t *strides);
-/* Elements that a strided tensor spans, from its first to its last inclusive; 0 when empty; -1 on overflow. */
+/* Elements that a strided tensor spans, from its first to its last inclusive; 0 when empty; -1 on
+ * overflow. */
 int64_t tn__span(int64_t ndim, const int64_t *sizes, const int64_t *strides);
 
-/* ---- overlap.c ------------------------------------------------------------------------------------ */
+/* ---- overlap.c ------------------------------------------------------------------------------- */
 tn_status tn__check_no_internal_overlap(tn_call *call, const tn_tensor *t);
-tn_status tn__check_no_overlap(tn_call *call, const tn_tensor *out, const tn_tensor *in); /* partial only */
+tn_status tn__check_no_overlap(tn_call *call, const tn_tensor *out,
+                               const tn_tensor *in); /* partial only */
 
 #endif

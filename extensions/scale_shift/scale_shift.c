@@ -1,5 +1,6 @@
-/* scale_shift.c - alpha * self + beta, written by hand: a shape rule, a kernel for host memory, registration. The same
- * operator is one line in scale_shift.yaml. The CUDA kernel is in scale_shift.cu. */
+/* scale_shift.c - alpha * self + beta, written by hand: a shape rule, a kernel for host memory,
+ * registration. The same operator is one line in scale_shift.yaml. The CUDA kernel is in
+ * scale_shift.cu. */
 #include "scale_shift.h"
 
 /* The result is like self. Which dtypes self may have stands in the YAML. */
@@ -8,7 +9,8 @@ tn_status scale_shift_shape(tn_call *call, const void *frame, tn_result *results
     const struct tn_scale_shift_by_hand_args *a = frame;
     (void)call;
     results->ndim = a->self->ndim;
-    for (int d = 0; d < a->self->ndim; d++) results->sizes[d] = a->self->sizes[d];
+    for (int d = 0; d < a->self->ndim; d++)
+        results->sizes[d] = a->self->sizes[d];
     results->dtype = a->self->dtype;
     results->device = a->self->device;
     return TN_OK;
@@ -23,14 +25,16 @@ static void loop_f32(char *const *data, const int64_t *strides, int64_t n, const
     const numbers *k = params;
     const float alpha = (float)k->alpha, beta = (float)k->beta;
     for (int64_t i = 0; i < n; i++)
-        *(float *)(data[0] + i * strides[0]) = alpha * *(const float *)(data[1] + i * strides[1]) + beta;
+        *(float *)(data[0] + i * strides[0]) = alpha * *(const float *)(data[1] + i * strides[1]) +
+                                               beta;
 }
 
 static void loop_f64(char *const *data, const int64_t *strides, int64_t n, const void *params)
 {
     const numbers *k = params;
     for (int64_t i = 0; i < n; i++)
-        *(double *)(data[0] + i * strides[0]) = k->alpha * *(const double *)(data[1] + i * strides[1]) + k->beta;
+        *(double *)(data[0] + i * strides[0]) =
+            k->alpha * *(const double *)(data[1] + i * strides[1]) + k->beta;
 }
 
 /* The core has made a->result, or set it to self or to the out argument. */

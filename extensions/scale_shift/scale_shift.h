@@ -7,7 +7,8 @@
 #include "scale_shift_ops.h" /* generated from scale_shift.yaml */
 
 TN_BEGIN_DECLS
-tn_status scale_shift_cuda(tn_call *call, struct tn_scale_shift_by_hand_args *a); /* scale_shift.cu */
+tn_status scale_shift_cuda(tn_call *call,
+                           struct tn_scale_shift_by_hand_args *a); /* scale_shift.cu */
 TN_END_DECLS
 
 #endif

@@ -1,7 +1,7 @@
 /* base.h - the words that every other header uses: status codes, dtypes, devices, layouts, formats.
  *
- * Everything here is plain data with fixed numbers; the numbers are part of the plugin border and never change
- * their meaning. */
+ * Everything here is plain data with fixed numbers; the numbers are part of the plugin border and
+ * never change their meaning. */
 #ifndef TENON_BASE_H
 #define TENON_BASE_H
 
@@ -27,23 +27,24 @@
 #define TN_COLD
 #endif
 
-/* The result of everything that can fail. 0 is success; the message stands in the thread's error record
- * (tenon/error.h). */
+/* The result of everything that can fail. 0 is success; the message stands in the thread's error
+ * record (tenon/error.h). */
 typedef int32_t tn_status;
 enum {
     TN_OK = 0,
-    TN_ERR_ARGUMENT = 1,    /* a value, shape or combination that the operator does not take */
-    TN_ERR_INDEX = 2,       /* a dimension or index out of its range */
-    TN_ERR_DTYPE = 3,       /* a dtype that cannot be used or cast here */
-    TN_ERR_DEVICE = 4,      /* tensors on different devices, or a device that is not there */
-    TN_ERR_OVERLAP = 5,     /* written memory shares elements with itself or with an input */
-    TN_ERR_OVERFLOW = 6,    /* a size, a stride or a byte count does not fit */
-    TN_ERR_UNSUPPORTED = 7, /* a true answer: this backend does not do this; the message says what does */
-    TN_ERR_NO_KERNEL = 8,   /* no plugin registered a kernel for the call's keys */
-    TN_ERR_MEMORY = 9,      /* out of memory */
-    TN_ERR_SCHEMA = 10,     /* a schema string that is wrong, or two that do not agree */
-    TN_ERR_PLUGIN = 11,     /* a plugin that cannot be loaded, or broke the border's rules */
-    TN_ERR_INTERNAL = 12,   /* an invariant of Tenon does not hold: a bug to report */
+    TN_ERR_ARGUMENT = 1, /* a value, shape or combination that the operator does not take */
+    TN_ERR_INDEX = 2,    /* a dimension or index out of its range */
+    TN_ERR_DTYPE = 3,    /* a dtype that cannot be used or cast here */
+    TN_ERR_DEVICE = 4,   /* tensors on different devices, or a device that is not there */
+    TN_ERR_OVERLAP = 5,  /* written memory shares elements with itself or with an input */
+    TN_ERR_OVERFLOW = 6, /* a size, a stride or a byte count does not fit */
+    TN_ERR_UNSUPPORTED =
+        7, /* a true answer: this backend does not do this; the message says what does */
+    TN_ERR_NO_KERNEL = 8, /* no plugin registered a kernel for the call's keys */
+    TN_ERR_MEMORY = 9,    /* out of memory */
+    TN_ERR_SCHEMA = 10,   /* a schema string that is wrong, or two that do not agree */
+    TN_ERR_PLUGIN = 11,   /* a plugin that cannot be loaded, or broke the border's rules */
+    TN_ERR_INTERNAL = 12, /* an invariant of Tenon does not hold: a bug to report */
 };
 
 /* Element types. Order is ours and frozen; TN_DTYPE_NONE is an absent `ScalarType?`. */
@@ -73,8 +74,8 @@ typedef uint32_t tn_dtypes;
 #define TN_DTYPES_COMPLEX 0xc00u  /* c64 c128 */
 #define TN_DTYPES_ALL 0xfffu      /* those and bool */
 
-/* A device: its type and which one of that type. Types from 3 on are given to plugins' devices by name, at
- * registration. {-1, -1} is an absent `Device?`. index -1 is "the current one". */
+/* A device: its type and which one of that type. Types from 3 on are given to plugins' devices by
+ * name, at registration. {-1, -1} is an absent `Device?`. index -1 is "the current one". */
 typedef struct tn_device {
     int16_t type;
     int16_t index;

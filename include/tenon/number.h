@@ -1,4 +1,5 @@
-/* number.h - the numbers (Scalars) of a call as a kernel computes with them: converted once to the computation's dtype. */
+/* number.h - the numbers (Scalars) of a call as a kernel computes with them: converted once to the
+ * computation's dtype. */
 #ifndef TENON_NUMBER_H
 #define TENON_NUMBER_H
 
@@ -27,7 +28,8 @@ typedef union tn_number {
 static inline int64_t tn_scalar_as_int(const tn_scalar *s)
 {
     double f = s->v.f; /* the real part of a complex number */
-    if (s->kind == TN_SCALAR_INT || s->kind == TN_SCALAR_BOOL) return s->v.i;
+    if (s->kind == TN_SCALAR_INT || s->kind == TN_SCALAR_BOOL)
+        return s->v.i;
     return f >= -9223372036854775808.0 && f < 9223372036854775808.0 ? (int64_t)f : 0;
 }
 
@@ -41,7 +43,8 @@ static inline double tn_scalar_imaginary(const tn_scalar *s)
     return s->kind == TN_SCALAR_COMPLEX ? s->v.c[1] : 0;
 }
 
-/* Integers wrap around; an imaginary part is dropped only where promotion has made sure that there is none. */
+/* Integers wrap around; an imaginary part is dropped only where promotion has made sure that there
+ * is none. */
 static inline tn_number tn_number_of(tn_dtype dtype, const tn_scalar *s)
 {
     tn_number n;
@@ -50,12 +53,24 @@ static inline tn_number tn_number_of(tn_dtype dtype, const tn_scalar *s)
         return n;
     }
     switch (dtype) {
-    case TN_BOOL: n.b = tn_scalar_as_double(s) != 0 || tn_scalar_imaginary(s) != 0; break;
-    case TN_U8: n.u8 = (uint8_t)tn_scalar_as_int(s); break;
-    case TN_I8: n.i8 = (int8_t)tn_scalar_as_int(s); break;
-    case TN_I16: n.i16 = (int16_t)tn_scalar_as_int(s); break;
-    case TN_I32: n.i32 = (int32_t)tn_scalar_as_int(s); break;
-    case TN_I64: n.i64 = tn_scalar_as_int(s); break;
+    case TN_BOOL:
+        n.b = tn_scalar_as_double(s) != 0 || tn_scalar_imaginary(s) != 0;
+        break;
+    case TN_U8:
+        n.u8 = (uint8_t)tn_scalar_as_int(s);
+        break;
+    case TN_I8:
+        n.i8 = (int8_t)tn_scalar_as_int(s);
+        break;
+    case TN_I16:
+        n.i16 = (int16_t)tn_scalar_as_int(s);
+        break;
+    case TN_I32:
+        n.i32 = (int32_t)tn_scalar_as_int(s);
+        break;
+    case TN_I64:
+        n.i64 = tn_scalar_as_int(s);
+        break;
     case TN_C64:
         n.c64.re = (float)tn_scalar_as_double(s);
         n.c64.im = (float)tn_scalar_imaginary(s);
@@ -64,7 +79,9 @@ static inline tn_number tn_number_of(tn_dtype dtype, const tn_scalar *s)
         n.c128.re = tn_scalar_as_double(s);
         n.c128.im = tn_scalar_imaginary(s);
         break;
-    default: n.f64 = tn_scalar_as_double(s); break;
+    default:
+        n.f64 = tn_scalar_as_double(s);
+        break;
     }
     return n;
 }

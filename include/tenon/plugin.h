@@ -128,9 +128,9 @@ TN_END_DECLS
 #define TN_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* A tn_kernel_decl for the operator whose frame is struct tn_NAME_args (tenon/frames.h, or what
- * tenon-gen made from your own YAML). fn_ is `tn_status fn_(tn_call *call, struct tn_NAME_args *a)`;
- * another type is a warning in C and an error in C++. A kernel that fails releases what it has made so
- * far: the core takes its results for absent. */
+ * tenon-gen made from your own YAML). fn_ is `tn_status fn_(tn_call *call, struct tn_NAME_args
+ * *a)`; another type is a warning in C and an error in C++. A kernel that fails releases what it
+ * has made so far: the core takes its results for absent. */
 #define TN_KERNEL(NAME, key_, fn_) TN_KERNEL_DATA(NAME, key_, fn_, NULL)
 #define TN_KERNEL_DATA(NAME, key_, fn_, data_)                                                     \
     {                                                                                              \

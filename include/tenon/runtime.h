@@ -9,16 +9,16 @@ TN_BEGIN_DECLS
 
 typedef struct tn_plugin_handle tn_plugin_handle;
 
-/* Loads one plugin. All it registers appears, or nothing. Loading the same file again gives the same handle with
- * one more reference. out may be NULL. */
+/* Loads one plugin. All it registers appears, or nothing. Loading the same file again gives the
+ * same handle with one more reference. out may be NULL. */
 TN_API tn_status tn_plugin_load(const char *path, tn_plugin_handle **out);
-/* Drops one reference; the last one unregisters the plugin's operators and kernels. Its code stays mapped. An
- * operator called afterwards is an error that names it. */
+/* Drops one reference; the last one unregisters the plugin's operators and kernels. Its code stays
+ * mapped. An operator called afterwards is an error that names it. */
 TN_API tn_status tn_plugin_unload(tn_plugin_handle *p);
 
-/* Loads every plugin of the configured directories, in sorted order: TENON_PLUGIN_PATH (ignored when privileges were
- * raised), else the directory beside libtenon.so. A plugin that does not load is recorded (tn_plugin_report), and the
- * others are loaded all the same. */
+/* Loads every plugin of the configured directories, in sorted order: TENON_PLUGIN_PATH (ignored
+ * when privileges were raised), else the directory beside libtenon.so. A plugin that does not load
+ * is recorded (tn_plugin_report), and the others are loaded all the same. */
 TN_API tn_status tn_plugins_load_default(void);
 
 typedef struct tn_plugin_info {

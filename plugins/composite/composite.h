@@ -162,7 +162,7 @@ static inline tn_ints composite_sizes(const tn_tensor *t)
     return (tn_ints){t->sizes, t->ndim};
 }
 
-/* ---- memory formats and factory options (format.c) -------------------------------------------- */
+/* ---- memory formats and factory options (format.c) ------------------------------------------- */
 bool composite_has_format(const tn_tensor *self, tn_memory_format format);
 
 /* An uninitialised tensor of that shape. `like` gives the memory order for TN_PRESERVE (NULL: row-major). */

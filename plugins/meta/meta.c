@@ -1,7 +1,7 @@
 /* meta.c - the meta backend: shapes and dtypes without data.
  *
- * Structured operators need nothing of it but an empty kernel. Written here are the operators that write into a given
- * tensor, whose meta kernels are their checks alone. */
+ * Structured operators need nothing of it but an empty kernel. Written here are the operators that
+ * write into a given tensor, whose meta kernels are their checks alone. */
 #include "meta.h"
 
 #include <string.h>
@@ -27,7 +27,8 @@ static tn_status check_fill(tn_call *call, tn_tensor *self)
     tn_tensor *once;
     for (int d = 0; d < self->ndim; d++)
         sizes[d] = self->strides[d] == 0 && self->sizes[d] > 1 ? 1 : self->sizes[d];
-    TN_TRY(tn->tensor_view(call, self, self->ndim, sizes, self->strides, tn->tensor_offset(self), self->dtype, &once));
+    TN_TRY(tn->tensor_view(call, self, self->ndim, sizes, self->strides, tn->tensor_offset(self),
+                           self->dtype, &once));
     tn_status status = tn->check_no_internal_overlap(call, once);
     tn->tensor_release(once);
     return status;
@@ -53,12 +54,16 @@ static tn_status arange_out(tn_call *call, struct tn_arange_start_out_args *a)
 {
     int64_t n = 0;
     if (a->out->dtype == TN_BOOL || a->out->dtype >= TN_C64)
-        return tn->fail(call, TN_ERR_UNSUPPORTED, "a range of %s numbers is not defined", tn->dtype_name(a->out->dtype));
+        return tn->fail(call, TN_ERR_UNSUPPORTED, "a range of %s numbers is not defined",
+                        tn->dtype_name(a->out->dtype));
     const char *wrong = tn_range_count(&a->start, &a->end, &a->step, &n);
-    if (wrong) return tn->fail(call, TN_ERR_ARGUMENT, "%s", wrong);
-    if (a->out->numel == 0) TN_TRY(tn->tensor_resize(call, a->out, 1, &n));
+    if (wrong)
+        return tn->fail(call, TN_ERR_ARGUMENT, "%s", wrong);
+    if (a->out->numel == 0)
+        TN_TRY(tn->tensor_resize(call, a->out, 1, &n));
     if (a->out->numel != n)
-        return tn->fail(call, TN_ERR_ARGUMENT, "out has %lld elements, but the range has %lld", (long long)a->out->numel, (long long)n);
+        return tn->fail(call, TN_ERR_ARGUMENT, "out has %lld elements, but the range has %lld",
+                        (long long)a->out->numel, (long long)n);
     TN_TRY(tn->check_no_internal_overlap(call, a->out));
     tn->tensor_retain(a->out);
     a->result = a->out;
@@ -68,25 +73,33 @@ static tn_status arange_out(tn_call *call, struct tn_arange_start_out_args *a)
 /* ---- arguments that no shape rule looks at: checked as the backends with data check them ---- */
 static tn_status clamp(tn_call *call, struct tn_clamp_args *a)
 {
-    if (a->min.kind != TN_SCALAR_NONE || a->max.kind != TN_SCALAR_NONE) return TN_OK;
+    if (a->min.kind != TN_SCALAR_NONE || a->max.kind != TN_SCALAR_NONE)
+        return TN_OK;
     return tn->fail(call, TN_ERR_ARGUMENT, "min and max are both absent; give at least one");
 }
 
 static tn_status clamp_tensor(tn_call *call, struct tn_clamp_Tensor_args *a)
 {
-    if (a->min || a->max) return TN_OK;
+    if (a->min || a->max)
+        return TN_OK;
     return tn->fail(call, TN_ERR_ARGUMENT, "min and max are both absent; give at least one");
 }
 
 static tn_status gelu(tn_call *call, struct tn_gelu_args *a)
 {
-    if (strcmp(a->approximate, "none") == 0 || strcmp(a->approximate, "tanh") == 0) return TN_OK;
-    return tn->fail(call, TN_ERR_ARGUMENT, "approximate is '%.40s'; it may be 'none' or 'tanh'", a->approximate);
+    if (strcmp(a->approximate, "none") == 0 || strcmp(a->approximate, "tanh") == 0)
+        return TN_OK;
+    return tn->fail(call, TN_ERR_ARGUMENT, "approximate is '%.40s'; it may be 'none' or 'tanh'",
+                    a->approximate);
 }
 
 /* They stand above the empty kernels of the generated table. */
 enum { ABOVE_GENERATED = 1 };
-#define TN_CHECK(NAME, fn) {TN_SCHEMA_##NAME, "Meta", TN_KERNEL_FN(NAME, fn), NULL, sizeof(struct tn_##NAME##_args), ABOVE_GENERATED, 0, 0, NULL}
+#define TN_CHECK(NAME, fn)                                                                         \
+    {                                                                                              \
+        TN_SCHEMA_##NAME, "Meta", TN_KERNEL_FN(NAME, fn), NULL, sizeof(struct tn_##NAME##_args),   \
+            ABOVE_GENERATED, 0, 0, NULL                                                            \
+    }
 
 static const tn_kernel_decl kernels[] = {
     TN_KERNEL_DTYPES(arange_start_out, "Meta", arange_out, TN_DTYPES_INTEGRAL | TN_DTYPES_FLOATING),

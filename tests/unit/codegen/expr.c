@@ -1,5 +1,5 @@
-/* expr.c - the expression language of `pointwise`: what is refused, where and in which words; what an
- * expression says about dtypes; the C that it becomes; and damaged expressions, under the
+/* expr.c - the expression language of `pointwise`: what is refused, where and in which words; what
+ * an expression says about dtypes; the C that it becomes; and damaged expressions, under the
  * sanitizers. */
 #include "model_test.h"
 
@@ -226,7 +226,8 @@ Test(codegen_expr, prints_what_it_means)
     expect_c("self + n", "f32", "tnm_add_f32(self, n_)"); /* n is the loop's own name */
 }
 
-/* One character replaced, one removed, one doubled, everywhere: an error at a place inside, or none. */
+/* One character replaced, one removed, one doubled, everywhere: an error at a place inside, or
+ * none. */
 Test(codegen_expr, damaged)
 {
     static const char text[] =

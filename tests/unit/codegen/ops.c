@@ -1,5 +1,6 @@
-/* ops.c - what the back half refuses although the YAML is valid: names that C or the frame has already, shape
- * rules that are no calls, dtypes that Tenon has not; and the names that operators get in C. */
+/* ops.c - what the back half refuses although the YAML is valid: names that C or the frame has
+ * already, shape rules that are no calls, dtypes that Tenon has not; and the names that operators
+ * get in C. */
 #include "model_test.h"
 
 #include "codegen/ops.h"
@@ -7,7 +8,8 @@
 static bool make(const char *text, model *m, tn__arena *a, cg_ops *ops)
 {
     *m = model_check(text);
-    cr_assert(m->file && m->diag.n_items == 0, "%s\n-> %s", text, m->diag.n_items ? m->diag.items->message : "");
+    cr_assert(m->file && m->diag.n_items == 0, "%s\n-> %s", text,
+              m->diag.n_items ? m->diag.items->message : "");
     return cg_ops_make(&m->diag, a, m->file, ops);
 }
 
@@ -17,8 +19,8 @@ static void expect_refused(const char *text, const char *part)
     tn__arena a = {0};
     cg_ops ops;
     cr_expect_not(make(text, &m, &a, &ops), "taken: %s", text);
-    cr_expect(m.diag.n_items && strstr(m.diag.items->message, part), "expected '%s', got '%s'", part,
-              m.diag.n_items ? m.diag.items->message : "no error");
+    cr_expect(m.diag.n_items && strstr(m.diag.items->message, part), "expected '%s', got '%s'",
+              part, m.diag.n_items ? m.diag.items->message : "no error");
     tn__arena_free(&a);
     model_free(&m);
 }
@@ -45,7 +47,8 @@ Test(codegen_ops, shape_rules)
 
 Test(codegen_ops, dtypes_that_tenon_has_not)
 {
-    expect_refused("- func: q::f(Tensor self) -> Tensor\n  shape: abs(self)\n  dtypes: [u16]\n", "u16");
+    expect_refused("- func: q::f(Tensor self) -> Tensor\n  shape: abs(self)\n  dtypes: [u16]\n",
+                   "u16");
 }
 
 Test(codegen_ops, quotes_of_the_templates)
@@ -58,7 +61,8 @@ Test(codegen_ops, names_in_c)
     model m;
     tn__arena a = {0};
     cg_ops ops;
-    cr_assert(make("- func: q::f.Tensor(Tensor self) -> Tensor\n  pointwise: self\n", &m, &a, &ops));
+    cr_assert(
+        make("- func: q::f.Tensor(Tensor self) -> Tensor\n  pointwise: self\n", &m, &a, &ops));
     cr_assert_eq(ops.n_groups, 1);
     cr_expect_str_eq(ops.groups[0].forms[CG_FUNCTIONAL]->id, "f_Tensor");
     cr_expect_str_eq(ops.groups[0].forms[CG_FUNCTIONAL]->short_id, "f");

@@ -1,5 +1,6 @@
-/* The block cache: what is released comes back, on which thread it is released does not matter, and a thread that ends
- * keeps nothing. Under a sanitizer there is no cache; then only the counts are looked at. */
+/* The block cache: what is released comes back, on which thread it is released does not matter, and
+ * a thread that ends keeps nothing. Under a sanitizer there is no cache; then only the counts are
+ * looked at. */
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <string.h>
@@ -8,7 +9,8 @@
 
 #include "core/base/base.h"
 
-/* Of the address sanitizer: an allocation that is too large is an error here, no reason to abort. */
+/* Of the address sanitizer: an allocation that is too large is an error here, no reason to
+ * abort. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -76,7 +78,7 @@ Test(memory, trimming_returns_every_cached_byte)
     cr_assert_eq(stats().live_blocks, before.live_blocks);
 }
 
-/* ---- threads ------------------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 enum { N = 300 };
 static tn_tensor *handed_over[N];
 

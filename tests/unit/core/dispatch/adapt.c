@@ -203,7 +203,7 @@ Test(adapt, a_frame_of_no_age_is_refused)
     tn_release(a.x);
 }
 
-/* ---- a structured operator whose kernel is older ------------------------------------------------------- */
+/* ---- a structured operator whose kernel is older --------------------------------------------- */
 struct s_args {
     tn_frame frame;
     tn_tensor *result, *self;

@@ -1,4 +1,5 @@
-/* Calls as programs make them: typed, expression and generic ones agree; errors; in-place and out= semantics. */
+/* Calls as programs make them: typed, expression and generic ones agree; errors; in-place and out=
+ * semantics. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +65,7 @@ static void fails(int line, const tn_tensor *t, tn_status status, const char *te
 }
 #define FAILS(t, status, text) fails(__LINE__, t, status, text)
 
-/* ---- three ways to call -------------------------------------------------------------------------------- */
+/* ---- three ways to call ---------------------------------------------------------------------- */
 Test(calls, typed_expression_and_generic_calls_agree)
 {
     tn_tensor *a = FLOATS(1, 2, 3), *b = FLOATS(10, 20, 30), *typed = NULL;
@@ -103,7 +104,7 @@ Test(calls, numbers_of_expressions)
     HOLDS(tn_sum_dim_IntList(tn_reshape(FLOATS(1, 2, 3, 4), TN_INTS(2, 2)), TN_INTS(-1)), 3, 7);
 }
 
-/* ---- errors ------------------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 Test(calls, the_first_error_of_an_expression_stays)
 {
     tn_tensor *a = FLOATS(1, 2, 3), *b = FLOATS(1, 2);
@@ -190,7 +191,7 @@ Test(calls, a_dtype_that_does_not_exist)
     }
 }
 
-/* ---- in place and out= --------------------------------------------------------------------------------- */
+/* ---- in place and out= ----------------------------------------------------------------------- */
 Test(calls, writes_are_counted_through_every_view)
 {
     tn_tensor *x = FLOATS(1, 2, 3, 4), *view = tn_slice(x, .end = {2, 1}),

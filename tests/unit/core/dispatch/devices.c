@@ -1,4 +1,5 @@
-/* Device types that plugins bring: with a transaction, or not at all; names and keys that are taken. */
+/* Device types that plugins bring: with a transaction, or not at all; names and keys that are
+ * taken. */
 #include "registry_test.h"
 
 TestSuite(devices, .timeout = 60);

@@ -1,5 +1,6 @@
-/* leaf.c - kernels that promised TN_KERNEL_LEAF: served as any other, and held to what they promised. Also an operator
- * that writes two tensors and returns them in the other order (case BB-sch-04, its eager half). */
+/* leaf.c - kernels that promised TN_KERNEL_LEAF: served as any other, and held to what they
+ * promised. Also an operator that writes two tensors and returns them in the other order (case
+ * BB-sch-04, its eager half). */
 #include "registry_test.h"
 
 static tn_status answer_x(tn_call *call, void *frame)
@@ -101,14 +102,16 @@ Test(leaf, BB_sch_04)
         "rt::swap_add_(Tensor(a!) x, Tensor(b!) y, Tensor z) -> (Tensor(b!), Tensor(a!))";
     tn__plugin p = test_plugin("p");
     tn_op_decl op = {.schema = schema};
-    tn_kernel_decl k = {.schema = schema, .key = "CPU", .fn = swap_add, .frame_size = sizeof(struct swap_add_args)};
+    tn_kernel_decl k = {
+        .schema = schema, .key = "CPU", .fn = swap_add, .frame_size = sizeof(struct swap_add_args)};
     cr_assert_eq(register_all(&p, &op, 1, &k, 1), TN_OK, "%s", tn_error_last()->message);
     struct swap_add_args a = {.frame = {sizeof a, 0}};
     const float one = 1, ten = 10, three = 3;
     tn_tensor_from_data(&one, TN_F32, 0, NULL, &a.x);
     tn_tensor_from_data(&ten, TN_F32, 0, NULL, &a.y);
     tn_tensor_from_data(&three, TN_F32, 0, NULL, &a.z);
-    cr_assert_eq(tn_op_call(tn_op_find("rt::swap_add_"), &a), TN_OK, "%s", tn_error_last()->message);
+    cr_assert_eq(tn_op_call(tn_op_find("rt::swap_add_"), &a), TN_OK, "%s",
+                 tn_error_last()->message);
     cr_expect_eq(*(float *)a.x->data, 4);
     cr_expect_eq(*(float *)a.y->data, 30);
     cr_expect(tn_tensor_same_storage(a.result0, a.y));

@@ -1,4 +1,5 @@
-/* Every allocation of a call made to fail in turn: the answer is "out of memory", nothing leaks, no argument changes. */
+/* Every allocation of a call made to fail in turn: the answer is "out of memory", nothing leaks, no
+ * argument changes. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -46,7 +47,7 @@ static void begin(void)
 
 TestSuite(memory_of_calls, .init = begin, .timeout = 120);
 
-/* ---- what is called ------------------------------------------------------------------------------------- */
+/* ---- what is called -------------------------------------------------------------------------- */
 typedef tn_tensor *(*call_fn)(void);
 
 #define CALL(name, expression)                                                                     \
@@ -172,7 +173,7 @@ static const named_call calls[] = {
     NAMED(like),
 };
 
-/* ---- the arguments, before and after -------------------------------------------------------------------- */
+/* ---- the arguments, before and after --------------------------------------------------------- */
 static uint64_t fingerprint(void)
 {
     const tn_tensor *all[] = {x, y, strided, ints, index_, mask, six};

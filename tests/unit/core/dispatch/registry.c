@@ -1,5 +1,5 @@
-/* The registry: a transaction appears whole or not at all, conflicts name both sides, and what a plugin registered can be
- * taken back and brought again. */
+/* The registry: a transaction appears whole or not at all, conflicts name both sides, and what a
+ * plugin registered can be taken back and brought again. */
 #include "registry_test.h"
 
 #include "core/base/base.h"
@@ -219,7 +219,7 @@ Test(registry, one_transaction_cannot_bring_back_an_operator_twice, .init = begi
     registers(&one, &f_op, 1, NULL, 0);
 }
 
-/* ---- fallbacks and fallthrough ------------------------------------------------------------------------ */
+/* ---- fallbacks and fallthrough --------------------------------------------------------------- */
 Test(registry, a_fallback_serves_what_has_no_kernel, .init = begin)
 {
     tn_kernel_decl k = f_kernel("Meta", &calls_one, 0), all = f_kernel("CPU", &calls_two, 0);
@@ -281,7 +281,7 @@ Test(registry, functionalities_are_passed_in_order, .init = begin)
     tn__keys_tls.include = 0;
 }
 
-/* ---- imports ------------------------------------------------------------------------------------------- */
+/* ---- imports --------------------------------------------------------------------------------- */
 static tn_status import_one(tn__plugin *p, const char *schema, const tn_op **handle)
 {
     tn_registry r;
@@ -324,7 +324,7 @@ Test(registry, imports_are_compared_with_what_is_there, .init = begin)
     HAS("rt::g");
 }
 
-/* ---- structured operators that come back ------------------------------------------------------------------ */
+/* ---- structured operators that come back ----------------------------------------------------- */
 static tn_status shape_of_x(tn_call *call, const void *frame, tn_result *r)
 {
     const struct f_args *a = frame;

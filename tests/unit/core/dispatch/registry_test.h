@@ -1,4 +1,5 @@
-/* registry_test.h - plugins without a file: what the dispatcher's tests register, in transactions of their own. */
+/* registry_test.h - plugins without a file: what the dispatcher's tests register, in transactions
+ * of their own. */
 #ifndef TN_TESTS_REGISTRY_TEST_H
 #define TN_TESTS_REGISTRY_TEST_H
 

@@ -1,4 +1,5 @@
-/* Shape rules: what they refuse, in which words; what they give. On meta and on the CPU alike, since both ask the same rule. */
+/* Shape rules: what they refuse, in which words; what they give. On meta and on the CPU alike,
+ * since both ask the same rule. */
 #include <criterion/criterion.h>
 #include <string.h>
 

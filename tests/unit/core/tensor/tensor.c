@@ -1,4 +1,5 @@
-/* Making, viewing, resizing: limits, errors that leave nothing behind, and flags against a brute-force oracle. */
+/* Making, viewing, resizing: limits, errors that leave nothing behind, and flags against a
+ * brute-force oracle. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,8 @@
 #include "core/base/base.h"
 #include "core/tensor/tensor_impl.h"
 
-/* Of the address sanitizer: an allocation that is too large is an error here, no reason to abort. */
+/* Of the address sanitizer: an allocation that is too large is an error here, no reason to
+ * abort. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -113,7 +115,7 @@ Test(tensor_core, sizes_that_can)
     }
 }
 
-/* ---- flags ---------------------------------------------------------------------------------------------- */
+/* ---- flags ----------------------------------------------------------------------------------- */
 /* Row-major or dense, by walking over every element. */
 static void classify(int ndim, const int64_t *sizes, const int64_t *strides, bool *row_major,
                      bool *dense)
@@ -195,7 +197,7 @@ Test(tensor_core, flags_of_random_geometries)
     tn_release(base);
 }
 
-/* ---- views ----------------------------------------------------------------------------------------------- */
+/* ---- views ----------------------------------------------------------------------------------- */
 Test(tensor_core, views_stay_inside_their_storage)
 {
     tn_tensor *base = made(2, DIMS(3, 4), TN_I32, cpu), *t = NULL;
@@ -235,7 +237,7 @@ Test(tensor_core, empty_views_may_begin_anywhere)
     tn_release(base);
 }
 
-/* ---- geometry changed in place --------------------------------------------------------------------------- */
+/* ---- geometry changed in place --------------------------------------------------------------- */
 Test(tensor_core, resize)
 {
     tn_tensor *t = made(1, DIMS(4), TN_F32, cpu), *view = NULL;
@@ -287,7 +289,7 @@ Test(tensor_core, set_geometry)
     tn_release(t);
 }
 
-/* ---- memory of the caller -------------------------------------------------------------------------------- */
+/* ---- memory of the caller -------------------------------------------------------------------- */
 static int released;
 
 static void count_release(void *owner, void *data, size_t bytes)

@@ -1,0 +1,127 @@
+/* view.c - the short roads of views: few dimensions, and geometries that lie plainly inside the
+ * storage. Every other view, errors included, is made with care (tensor.c). */
+#include "core/base/block_cache.h"
+#include "core/base/devices.h"
+#include "core/tensor/tensor_impl.h"
+
+static inline void point_into(tn__tensor *t, tn__storage *s, int64_t offset)
+{
+    char *base = s->data;
+    t->storage = s;
+    t->offset = offset;
+    t->pub.data = base ? base + offset * tn__dtype_sizes[t->pub.dtype] : NULL;
+    atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
+}
+
+/* One pass over a geometry that copies it, counts, finds the span and whether it is row-major.
+ * False when something needs a closer look: a negative number, no elements, an overflow. */
+static inline bool survey(tn__tensor *t, int64_t ndim, const int64_t *sizes, const int64_t *strides,
+                          int64_t *last)
+{
+    int64_t *size = t->dims, *stride = t->dims + TN__INLINE_DIMS;
+    int64_t numel = 1, reach = 0;
+    bool row_major = true, ok = true;
+    for (int64_t d = ndim - 1; d >= 0; d--) {
+        int64_t n = sizes[d], step = strides[d], far;
+        size[d] = n;
+        stride[d] = step;
+        row_major &= n == 1 || step == numel;
+        ok &= n > 0 && step >= 0 && !__builtin_mul_overflow(n - 1, step, &far) &&
+              !__builtin_add_overflow(reach, far, &reach) &&
+              !__builtin_mul_overflow(numel, n, &numel);
+        if (!ok)
+            return false;
+    }
+    t->pub.numel = numel;
+    t->pub.flags = row_major ? TN_TENSOR_CONTIGUOUS | TN_TENSOR_DENSE : 0;
+    *last = reach;
+    return true;
+}
+
+/* Whether a matrix that is not row-major is column-major; anything else is asked in full. */
+static inline bool dense_otherwise(int64_t ndim, const int64_t *sizes, const int64_t *strides)
+{
+    if (ndim == 2 && strides[0] == 1 && strides[1] == sizes[0])
+        return true;
+    return tn__is_dense(ndim, sizes, strides);
+}
+
+/* The short road is for few dimensions and geometries that lie plainly inside the storage; every
+ * other one, errors included, is looked at with care. */
+tn_status tn__tensor_view(tn_call *call, tn_tensor *base, int64_t ndim, const int64_t *sizes,
+                          const int64_t *strides, int64_t offset, tn_dtype dtype, tn_tensor **out)
+{
+    tn__storage *s = tn__impl(base)->storage;
+    if ((uint64_t)ndim > TN__INLINE_DIMS || (uint32_t)dtype >= TN_DTYPE_COUNT || offset < 0)
+        return tn__tensor_view_with_care(call, base, ndim, sizes, strides, offset, dtype, out);
+    tn__tensor *t = tn__small_alloc(sizeof *t);
+    if (TN__UNLIKELY(!t))
+        return tn__fail_memory(call, sizeof *t);
+    t->dims = t->inline_dims;
+    int64_t last = 0, end;
+    int64_t capacity = (int64_t)(s->bytes / tn__dtype_sizes[dtype]);
+    if (TN__UNLIKELY(!survey(t, ndim, sizes, strides, &last) ||
+                     __builtin_add_overflow(last, offset, &end) || end >= capacity)) {
+        tn__small_free(t, sizeof *t);
+        return tn__tensor_view_with_care(call, base, ndim, sizes, strides, offset, dtype, out);
+    }
+    t->pub.sizes = t->inline_dims;
+    t->pub.strides = t->inline_dims + TN__INLINE_DIMS;
+    t->pub.keys = tn__tensor_keys(base->device);
+    t->pub.device = base->device;
+    t->pub.dtype = (uint8_t)dtype;
+    t->pub.ndim = (uint8_t)ndim;
+    if (!(t->pub.flags & TN_TENSOR_CONTIGUOUS) &&
+        dense_otherwise(ndim, t->pub.sizes, t->pub.strides))
+        t->pub.flags = TN_TENSOR_DENSE;
+    t->dims_capacity = TN__INLINE_DIMS;
+    t->autograd = NULL;
+    atomic_init(&t->refs, 1);
+    point_into(t, s, offset);
+    *out = &t->pub;
+    return TN_OK;
+}
+
+/* A permutation of dimensions keeps the count, the span and the density; only row-major order must
+ * be looked at. */
+tn_status tn__tensor_permuted(tn_call *call, tn_tensor *base, const uint8_t *dims, tn_tensor **out)
+{
+    tn__tensor *b = tn__impl(base), *t;
+    int64_t ndim = base->ndim;
+    if (TN__UNLIKELY(ndim > TN__INLINE_DIMS)) {
+        int64_t sizes[TN_MAX_DIMS], strides[TN_MAX_DIMS];
+        for (int64_t d = 0; d < ndim; d++) {
+            sizes[d] = base->sizes[dims[d]];
+            strides[d] = base->strides[dims[d]];
+        }
+        return tn__tensor_view_with_care(call, base, ndim, sizes, strides, b->offset, base->dtype,
+                                         out);
+    }
+    t = tn__small_alloc(sizeof *t);
+    if (TN__UNLIKELY(!t))
+        return tn__fail_memory(call, sizeof *t);
+    uint64_t expected = 1; /* may wrap around, but only where there are no elements */
+    bool row_major = true;
+    for (int64_t d = ndim - 1; d >= 0; d--) {
+        int64_t n = base->sizes[dims[d]], step = base->strides[dims[d]];
+        t->inline_dims[d] = n;
+        t->inline_dims[TN__INLINE_DIMS + d] = step;
+        row_major &= n == 1 || (uint64_t)step == expected;
+        expected *= (uint64_t)n;
+    }
+    t->pub = *base;
+    t->pub.keys = tn__tensor_keys(base->device);
+    t->pub.sizes = t->inline_dims;
+    t->pub.strides = t->inline_dims + TN__INLINE_DIMS;
+    t->pub.flags = row_major || base->numel == 0 ? TN_TENSOR_CONTIGUOUS | TN_TENSOR_DENSE
+                                                 : base->flags & TN_TENSOR_DENSE;
+    t->dims = t->inline_dims;
+    t->dims_capacity = TN__INLINE_DIMS;
+    t->offset = b->offset;
+    t->autograd = NULL;
+    t->storage = b->storage;
+    atomic_init(&t->refs, 1);
+    atomic_fetch_add_explicit(&b->storage->refs, 1, memory_order_relaxed);
+    *out = &t->pub;
+    return TN_OK;
+}
