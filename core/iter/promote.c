@@ -63,7 +63,8 @@ static void add_scalar(classes *c, const tn_scalar *s)
     }
 }
 
-/* A lower class changes the category, never the width: a float32 stays single beside a complex128. */
+/* A lower class changes the category, never the width: a float32 stays single beside a
+ * complex128. */
 static tn_dtype combine(tn_dtype higher, tn_dtype lower)
 {
     if (category(higher) == 3 && category(lower) == 4)

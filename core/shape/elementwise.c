@@ -21,16 +21,21 @@ static const tn_tensor *owner_of(const tn_tensor *a, const tn_tensor *b)
     return a->device.type == TN_CPU && a->ndim == 0 ? b : a;
 }
 
-tn_status tn__shape_div_mode(tn_call *call, tn_tensor *self, tn_tensor *other, const char *rounding_mode, tn_result *r)
+tn_status tn__shape_div_mode(tn_call *call, tn_tensor *self, tn_tensor *other,
+                             const char *rounding_mode, tn_result *r)
 {
     bool rounds = rounding_mode != NULL;
     if (rounds && strcmp(rounding_mode, "floor") != 0 && strcmp(rounding_mode, "trunc") != 0)
-        return tn__fail(call, TN_ERR_ARGUMENT, "rounding_mode is '%.40s'; it may be None, 'trunc' or 'floor'", rounding_mode);
+        return tn__fail(call, TN_ERR_ARGUMENT,
+                        "rounding_mode is '%.40s'; it may be None, 'trunc' or 'floor'",
+                        rounding_mode);
     tn_tensor *operands[] = {self, other};
     tn_dtype dtype = tn__result_type(operands, 2, NULL, 0);
-    if (!rounds && dtype <= TN_I64) dtype = tn__default_dtype();
+    if (!rounds && dtype <= TN_I64)
+        dtype = tn__default_dtype();
     if (rounds && dtype >= TN_C64)
-        return tn__fail(call, TN_ERR_UNSUPPORTED, "a %s quotient cannot be rounded", tn__dtype_name(dtype));
+        return tn__fail(call, TN_ERR_UNSUPPORTED, "a %s quotient cannot be rounded",
+                        tn__dtype_name(dtype));
     TN__TRY(tn__broadcast(call, operands, 2, &r->ndim, r->sizes));
     r->dtype = dtype;
     r->device = owner_of(self, other)->device;
@@ -41,7 +46,8 @@ tn_status tn__shape_masked_fill(tn_call *call, tn_tensor *self, tn_tensor *mask,
 {
     tn_tensor *operands[] = {self, mask};
     if (mask->dtype != TN_BOOL)
-        return tn__fail(call, TN_ERR_DTYPE, "mask has dtype %s; it must be bool", tn__dtype_name(mask->dtype));
+        return tn__fail(call, TN_ERR_DTYPE, "mask has dtype %s; it must be bool",
+                        tn__dtype_name(mask->dtype));
     TN__TRY(tn__same_device(call, self, mask, "mask"));
     TN__TRY(tn__broadcast(call, operands, 2, &r->ndim, r->sizes));
     r->dtype = self->dtype;

@@ -1,4 +1,5 @@
-/* calls.c - the operators that several families call, as functions: each fills a frame and hands it to the dispatcher. */
+/* calls.c - the operators that several families call, as functions: each fills a frame and hands it
+ * to the dispatcher. */
 #include "composite.h"
 
 tn_status composite_clone(tn_tensor *self, tn_memory_format format, tn_tensor **out)

@@ -1,7 +1,8 @@
-/* casts.c - copies in another dtype, device or memory order: clone, _to_copy, the to overloads, contiguous, fill_.Tensor.
+/* casts.c - copies in another dtype, device or memory order: clone, _to_copy, the to overloads,
+ * contiguous, fill_.Tensor.
  *
- * Allocation is here, the copy itself is copy_, which the dispatcher sends to the right backend. to() and contiguous()
- * that have nothing to change give self itself back, not a view. */
+ * Allocation is here, the copy itself is copy_, which the dispatcher sends to the right backend.
+ * to() and contiguous() that have nothing to change give self itself back, not a view. */
 #include "composite.h"
 
 /* Copies self into `fresh`, which is released when that fails. */

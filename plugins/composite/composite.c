@@ -1,5 +1,5 @@
-/* composite.c - the composite plugin: the kernels that serve every backend. It imports the operators that they call and
- * registers every family. */
+/* composite.c - the composite plugin: the kernels that serve every backend. It imports the
+ * operators that they call and registers every family. */
 #include "composite.h"
 
 const tn_op *composite_ops[OP_COUNT];

@@ -1,8 +1,9 @@
-/* composite.h - what the files of the composite plugin share: the tables of kernels, one per family, the operators that
- * kernels call, and arithmetic on shapes.
+/* composite.h - what the files of the composite plugin share: the tables of kernels, one per
+ * family, the operators that kernels call, and arithmetic on shapes.
  *
- * A kernel here never touches an element. It makes views and allocations through `tn`, and where elements must move it
- * calls an operator, which the dispatcher sends to the backend of the tensors at hand. */
+ * A kernel here never touches an element. It makes views and allocations through `tn`, and where
+ * elements must move it calls an operator, which the dispatcher sends to the backend of the tensors
+ * at hand. */
 #ifndef COMPOSITE_H
 #define COMPOSITE_H
 
@@ -74,7 +75,8 @@ tn_status composite_transpose(tn_tensor *self, int64_t dim0, int64_t dim1, tn_te
 tn_status composite_unsqueeze(tn_tensor *self, int64_t dim, tn_tensor **out);
 tn_status composite_view(tn_tensor *self, tn_ints size, tn_tensor **out);
 
-/* The view where the strides allow it, else a row-major copy (reshaping.c). Sizes are not negative. */
+/* The view where the strides allow it, else a row-major copy (reshaping.c). Sizes are not
+ * negative. */
 tn_status composite_reshape(tn_call *call, tn_tensor *self, tn_ints size, tn_tensor **out);
 
 static inline tn_status composite_return_self(tn_tensor *self, tn_tensor **out)
@@ -165,7 +167,8 @@ static inline tn_ints composite_sizes(const tn_tensor *t)
 /* ---- memory formats and factory options (format.c) ------------------------------------------- */
 bool composite_has_format(const tn_tensor *self, tn_memory_format format);
 
-/* An uninitialised tensor of that shape. `like` gives the memory order for TN_PRESERVE (NULL: row-major). */
+/* An uninitialised tensor of that shape. `like` gives the memory order for TN_PRESERVE (NULL:
+ * row-major). */
 tn_status composite_new(tn_call *call, tn_ints size, tn_memory_format format, const tn_tensor *like,
                         tn_dtype dtype, tn_device device, tn_tensor **out);
 

@@ -1,4 +1,5 @@
-/* factories.c - new tensors from sizes and numbers: empty, zeros, ones, full, arange, scalar_tensor.
+/* factories.c - new tensors from sizes and numbers: empty, zeros, ones, full, arange,
+ * scalar_tensor.
  *
  * The dtype is the one asked for, else the default one, or (full, arange) the number's own. */
 #include "composite.h"

@@ -1,5 +1,5 @@
-/* format.c - memory formats, and the options that every factory takes: what a new tensor's strides, dtype and device are.
- */
+/* format.c - memory formats, and the options that every factory takes: what a new tensor's strides,
+ * dtype and device are. */
 #include "composite.h"
 
 #include <inttypes.h>
@@ -63,8 +63,9 @@ static tn_status new_in_order(tn_call *call, tn_ints size, const uint8_t *order,
     return tn->tensor_new_strided(call, size.len, size.data, strides, dtype, device, out);
 }
 
-/* The order of like's dimensions by stride, smallest first. A stride of 0 (a broadcast dimension) says nothing about
- * order, so such a dimension stays beside its neighbours; equal strides are ordered by size. */
+/* The order of like's dimensions by stride, smallest first. A stride of 0 (a broadcast dimension)
+ * says nothing about order, so such a dimension stays beside its neighbours; equal strides are
+ * ordered by size. */
 static void order_of(const tn_tensor *like, uint8_t *order)
 {
     int n = like->ndim;

@@ -1,5 +1,6 @@
-/* likes.c - new tensors after an existing one: empty_like and its kin take its shape, new_empty and its kin a shape of
- * their own; both take dtype and device from it unless told otherwise. The memory order of *_like is kept by default. */
+/* likes.c - new tensors after an existing one: empty_like and its kin take its shape, new_empty and
+ * its kin a shape of their own; both take dtype and device from it unless told otherwise. The
+ * memory order of *_like is kept by default. */
 #include "composite.h"
 
 #include <inttypes.h>

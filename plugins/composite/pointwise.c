@@ -1,5 +1,5 @@
-/* pointwise.c - elementwise operators that are another one by definition: max.other and min.other are maximum and
- * minimum, pow_ is pow with self as its output. */
+/* pointwise.c - elementwise operators that are another one by definition: max.other and min.other
+ * are maximum and minimum, pow_ is pow with self as its output. */
 #include "composite.h"
 
 static tn_status max_other(tn_call *call, struct tn_max_other_args *a)

@@ -1,7 +1,8 @@
 /* products.c - matmul and linear, which come down to mm, bmm and addmm.
  *
- * matmul: a vector becomes a matrix of one row (left) or one column (right) and loses that dimension in the end. Batches
- * times one matrix fold into the rows of one mm; otherwise both sides are broadcast to one batch dimension for bmm. */
+ * matmul: a vector becomes a matrix of one row (left) or one column (right) and loses that
+ * dimension in the end. Batches times one matrix fold into the rows of one mm; otherwise both sides
+ * are broadcast to one batch dimension for bmm. */
 #include "composite.h"
 
 #include <inttypes.h>
@@ -30,7 +31,8 @@ static void step_to(tn_tensor **t, tn_tensor *made)
 }
 
 /* ---- matmul ---------------------------------------------------------------------------------- */
-/* The batch's sizes, and the rows and columns of the result, which are absent where a vector came in. */
+/* The batch's sizes, and the rows and columns of the result, which are absent where a vector came
+ * in. */
 typedef struct product {
     tn_tensor *left, *right; /* of 2 dimensions or more, references held here */
     int64_t ndim, batch[TN_MAX_DIMS];

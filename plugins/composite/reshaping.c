@@ -1,5 +1,6 @@
-/* reshaping.c - the same elements in another shape, or read as another dtype: view, view.dtype, reshape, flatten, ravel,
- * atleast_*d. view refuses what the strides do not allow; reshape copies then. */
+/* reshaping.c - the same elements in another shape, or read as another dtype: view, view.dtype,
+ * reshape, flatten, ravel, atleast_*d. view refuses what the strides do not allow; reshape copies
+ * then. */
 #include "composite.h"
 
 #include <inttypes.h>
@@ -50,7 +51,8 @@ static tn_status reshape_alias(tn_call *call, struct tn__reshape_alias_args *a)
 }
 
 /* ---- view as another dtype ------------------------------------------------------------------- */
-/* The strides are given in the elements of the new dtype; the last dimension takes up the change of element size. */
+/* The strides are given in the elements of the new dtype; the last dimension takes up the change of
+ * element size. */
 static tn_status to_smaller(tn_call *call, const tn_tensor *self, int64_t ratio,
                             composite_geometry *g)
 {

@@ -1,5 +1,6 @@
-/* shape.c - arithmetic on dims, sizes and strides that the families share. Nothing here overflows, whatever the numbers:
- * strides of dimensions of extent 1 and of tensors without elements may hold anything. */
+/* shape.c - arithmetic on dims, sizes and strides that the families share. Nothing here overflows,
+ * whatever the numbers: strides of dimensions of extent 1 and of tensors without elements may hold
+ * anything. */
 #include "composite.h"
 
 #include <inttypes.h>
@@ -45,7 +46,8 @@ void composite_geometry_squeeze(const tn_tensor *self, uint64_t drop, composite_
     }
 }
 
-/* The new dimension's stride is that of a row-major neighbour, so that a contiguous tensor's view looks like one. */
+/* The new dimension's stride is that of a row-major neighbour, so that a contiguous tensor's view
+ * looks like one. */
 void composite_geometry_insert(const tn_tensor *self, int64_t at, composite_geometry *g)
 {
     g->ndim = self->ndim + 1;

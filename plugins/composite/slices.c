@@ -1,7 +1,8 @@
 /* slices.c - views of a part: slice, select, narrow, as_strided, diagonal, unfold.
  *
- * A dimension of extent 1, or any of a tensor without elements, may have any stride, so products with strides are
- * checked: where one overflows, no element is ever reached through it and its value does not matter. */
+ * A dimension of extent 1, or any of a tensor without elements, may have any stride, so products
+ * with strides are checked: where one overflows, no element is ever reached through it and its
+ * value does not matter. */
 #include "composite.h"
 
 #include <inttypes.h>
@@ -212,9 +213,12 @@ static tn_status unfold(tn_call *call, struct tn_unfold_args *a)
 }
 
 static const tn_kernel_decl kernels[] = {
-    TN_LEAF_KERNEL(slice_Tensor, EXPLICIT, slice),    TN_LEAF_KERNEL(select_int, EXPLICIT, select_index),
-    TN_KERNEL(narrow, IMPLICIT, narrow),         TN_KERNEL(narrow_Tensor, IMPLICIT, narrow_tensor),
-    TN_LEAF_KERNEL(as_strided, EXPLICIT, as_strided), TN_LEAF_KERNEL(diagonal, EXPLICIT, diagonal),
+    TN_LEAF_KERNEL(slice_Tensor, EXPLICIT, slice),
+    TN_LEAF_KERNEL(select_int, EXPLICIT, select_index),
+    TN_KERNEL(narrow, IMPLICIT, narrow),
+    TN_KERNEL(narrow_Tensor, IMPLICIT, narrow_tensor),
+    TN_LEAF_KERNEL(as_strided, EXPLICIT, as_strided),
+    TN_LEAF_KERNEL(diagonal, EXPLICIT, diagonal),
     TN_LEAF_KERNEL(unfold, EXPLICIT, unfold),
 };
 const composite_kernels composite_slices = {kernels, TN_COUNT(kernels)};

@@ -1,5 +1,6 @@
-/* softmax.c - softmax.int and log_softmax.int: a cast, where a dtype is asked for, then _softmax or _log_softmax. On cuda
- * float16 to float32 needs no cast of its own: the kernel widens as it reads. */
+/* softmax.c - softmax.int and log_softmax.int: a cast, where a dtype is asked for, then _softmax or
+ * _log_softmax. On cuda float16 to float32 needs no cast of its own: the kernel widens as it
+ * reads. */
 #include "composite.h"
 
 static bool widens_in_kernel(const tn_tensor *self, tn_dtype dtype)

@@ -1,4 +1,5 @@
-/* stack.c - stack: tensors of one shape, joined along a new dimension. It is cat of their unsqueezed views. */
+/* stack.c - stack: tensors of one shape, joined along a new dimension. It is cat of their
+ * unsqueezed views. */
 #include "composite.h"
 
 #include <inttypes.h>

@@ -1,7 +1,9 @@
-/* views.c - views that reorder, add, drop or repeat dimensions. They share self's memory and copy nothing.
+/* views.c - views that reorder, add, drop or repeat dimensions. They share self's memory and copy
+ * nothing.
  *
- * Each builds the new geometry in arrays on the stack and makes one call of tn->tensor_view. transpose is on the way of
- * every matrix product: it hands the order of dimensions to tn->tensor_permuted, which has nothing to check. */
+ * Each builds the new geometry in arrays on the stack and makes one call of tn->tensor_view.
+ * transpose is on the way of every matrix product: it hands the order of dimensions to
+ * tn->tensor_permuted, which has nothing to check. */
 #include "composite.h"
 
 #include <inttypes.h>

@@ -1,5 +1,6 @@
-/* views_inplace.c - transpose_, t_, squeeze_ and unsqueeze_: they change the geometry of self itself, never its memory.
- * The new geometry is whole before the one call that applies it, so a failure leaves self as it was. */
+/* views_inplace.c - transpose_, t_, squeeze_ and unsqueeze_: they change the geometry of self
+ * itself, never its memory. The new geometry is whole before the one call that applies it, so a
+ * failure leaves self as it was. */
 #include "composite.h"
 
 static tn_status apply(tn_call *call, tn_tensor *self, const composite_geometry *g, tn_tensor **out)

@@ -5,7 +5,8 @@
 
 #include "cpu.h"
 
-/* The iterator converts on load and store; between them there is nothing to do but to move the element. */
+/* The iterator converts on load and store; between them there is nothing to do but to move the
+ * element. */
 static void move_1(char *const *p, const int64_t *s, int64_t n, const void *params)
 {
     (void)params;
@@ -13,7 +14,8 @@ static void move_1(char *const *p, const int64_t *s, int64_t n, const void *para
         memmove(p[0], p[1], (size_t)n);
         return;
     }
-    for (int64_t i = 0; i < n; i++) p[0][i * s[0]] = p[1][i * s[1]];
+    for (int64_t i = 0; i < n; i++)
+        p[0][i * s[0]] = p[1][i * s[1]];
 }
 
 static void move_2(char *const *p, const int64_t *s, int64_t n, const void *params)
@@ -23,7 +25,8 @@ static void move_2(char *const *p, const int64_t *s, int64_t n, const void *para
         memmove(p[0], p[1], (size_t)n * 2);
         return;
     }
-    for (int64_t i = 0; i < n; i++) *(uint16_t *)(p[0] + i * s[0]) = *(const uint16_t *)(p[1] + i * s[1]);
+    for (int64_t i = 0; i < n; i++)
+        *(uint16_t *)(p[0] + i * s[0]) = *(const uint16_t *)(p[1] + i * s[1]);
 }
 
 static void move_4(char *const *p, const int64_t *s, int64_t n, const void *params)
@@ -33,7 +36,8 @@ static void move_4(char *const *p, const int64_t *s, int64_t n, const void *para
         memmove(p[0], p[1], (size_t)n * 4);
         return;
     }
-    for (int64_t i = 0; i < n; i++) *(uint32_t *)(p[0] + i * s[0]) = *(const uint32_t *)(p[1] + i * s[1]);
+    for (int64_t i = 0; i < n; i++)
+        *(uint32_t *)(p[0] + i * s[0]) = *(const uint32_t *)(p[1] + i * s[1]);
 }
 
 static void move_8(char *const *p, const int64_t *s, int64_t n, const void *params)
@@ -43,7 +47,8 @@ static void move_8(char *const *p, const int64_t *s, int64_t n, const void *para
         memmove(p[0], p[1], (size_t)n * 8);
         return;
     }
-    for (int64_t i = 0; i < n; i++) memcpy(p[0] + i * s[0], p[1] + i * s[1], 8);
+    for (int64_t i = 0; i < n; i++)
+        memcpy(p[0] + i * s[0], p[1] + i * s[1], 8);
 }
 
 static void move_16(char *const *p, const int64_t *s, int64_t n, const void *params)
@@ -53,17 +58,23 @@ static void move_16(char *const *p, const int64_t *s, int64_t n, const void *par
         memmove(p[0], p[1], (size_t)n * 16);
         return;
     }
-    for (int64_t i = 0; i < n; i++) memcpy(p[0] + i * s[0], p[1] + i * s[1], 16);
+    for (int64_t i = 0; i < n; i++)
+        memcpy(p[0] + i * s[0], p[1] + i * s[1], 16);
 }
 
 static tn_loop_fn move_for(size_t bytes)
 {
     switch (bytes) {
-    case 1: return move_1;
-    case 2: return move_2;
-    case 4: return move_4;
-    case 8: return move_8;
-    default: return move_16;
+    case 1:
+        return move_1;
+    case 2:
+        return move_2;
+    case 4:
+        return move_4;
+    case 8:
+        return move_8;
+    default:
+        return move_16;
     }
 }
 
@@ -90,7 +101,8 @@ static tn_status fill_elements(tn_call *call, tn_tensor *self, const tn_scalar *
     it.data[1] = (char *)&element;
     it.operands[1] = self;
     it.dtypes[1] = self->dtype;
-    for (int d = 0; d < it.ndim; d++) it.strides[1][d] = 0;
+    for (int d = 0; d < it.ndim; d++)
+        it.strides[1][d] = 0;
     return tn->iter_run(call, &it, move_for(tn->dtype_size(self->dtype)), NULL);
 }
 
@@ -106,7 +118,8 @@ static tn_status fill_with(tn_call *call, tn_tensor *self, const tn_scalar *valu
     if (expanded == 0)
         return fill_elements(call, self, value);
     tn_tensor *once;
-    TN_TRY(tn->tensor_view(call, self, self->ndim, sizes, self->strides, tn->tensor_offset(self), self->dtype, &once));
+    TN_TRY(tn->tensor_view(call, self, self->ndim, sizes, self->strides, tn->tensor_offset(self),
+                           self->dtype, &once));
     tn_status status = fill_elements(call, once, value);
     tn->tensor_release(once);
     return status;

@@ -4,17 +4,16 @@
 #include "isa.h"
 
 static const cpu_kernels *const families[] = {
-    &cpu_copy, &cpu_matmul, &cpu_cat, &cpu_index, &cpu_masked, &cpu_arange, &cpu_arith, &cpu_pow, &cpu_clamp, &cpu_abs,
-    &cpu_activation,
-    &cpu_reduce,
-    &cpu_softmax,
+    &cpu_copy, &cpu_matmul, &cpu_cat, &cpu_index,      &cpu_masked, &cpu_arange,  &cpu_arith,
+    &cpu_pow,  &cpu_clamp,  &cpu_abs, &cpu_activation, &cpu_reduce, &cpu_softmax,
 };
 
 static tn_status start(tn_registry *r)
 {
     cpu_isa_start();
     TN_TRY(tn->register_kernels(r, cpu_pointwise, cpu_pointwise_count));
-    for (size_t i = 0; i < TN_COUNT(families); i++) TN_TRY(tn->register_kernels(r, families[i]->list, families[i]->count));
+    for (size_t i = 0; i < TN_COUNT(families); i++)
+        TN_TRY(tn->register_kernels(r, families[i]->list, families[i]->count));
     return TN_OK;
 }
 

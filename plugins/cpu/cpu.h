@@ -1,4 +1,5 @@
-/* cpu.h - what the files of the cpu plugin share: the tables of kernels, one per family of operators. */
+/* cpu.h - what the files of the cpu plugin share: the tables of kernels, one per family of
+ * operators. */
 #ifndef CPU_H
 #define CPU_H
 
@@ -14,17 +15,19 @@ typedef struct cpu_kernels {
 extern const tn_kernel_decl cpu_pointwise[]; /* generated */
 extern const size_t cpu_pointwise_count;
 extern const cpu_kernels cpu_copy; /* copy.c: copy_, fill_, zero_ */
-extern const cpu_kernels cpu_reduce; /* reduce.c: sum, prod, mean, max, min, any, all and their kin */
+extern const cpu_kernels
+    cpu_reduce; /* reduce.c: sum, prod, mean, max, min, any, all and their kin */
 extern const cpu_kernels cpu_softmax; /* softmax.c: _softmax, _log_softmax */
-extern const cpu_kernels cpu_matmul; /* matmul.c: mm, bmm, addmm */
-extern const cpu_kernels cpu_cat; /* cat.c */
-extern const cpu_kernels cpu_index; /* index.c: index_select, gather, embedding */
-extern const cpu_kernels cpu_masked; /* masked.c: masked_fill */
-extern const cpu_kernels cpu_arange; /* arange.c */
-extern const cpu_kernels cpu_arith; /* arith.c: div with a rounding mode, floor_divide, remainder, fmod */
-extern const cpu_kernels cpu_pow; /* pow.c */
-extern const cpu_kernels cpu_clamp; /* clamp.c */
-extern const cpu_kernels cpu_abs; /* abs.c */
+extern const cpu_kernels cpu_matmul;  /* matmul.c: mm, bmm, addmm */
+extern const cpu_kernels cpu_cat;     /* cat.c */
+extern const cpu_kernels cpu_index;   /* index.c: index_select, gather, embedding */
+extern const cpu_kernels cpu_masked;  /* masked.c: masked_fill */
+extern const cpu_kernels cpu_arange;  /* arange.c */
+extern const cpu_kernels
+    cpu_arith; /* arith.c: div with a rounding mode, floor_divide, remainder, fmod */
+extern const cpu_kernels cpu_pow;        /* pow.c */
+extern const cpu_kernels cpu_clamp;      /* clamp.c */
+extern const cpu_kernels cpu_abs;        /* abs.c */
 extern const cpu_kernels cpu_activation; /* activation.c: gelu */
 
 /* elements.c: out[i] = in[i], broadcast to out's shape and cast to its dtype. */

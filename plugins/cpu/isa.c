@@ -1,4 +1,5 @@
-/* isa.c - chooses the instruction set once, at start, and finds the generated loops that were compiled for it. */
+/* isa.c - chooses the instruction set once, at start, and finds the generated loops that were
+ * compiled for it. */
 #include "isa.h"
 
 #include <stdlib.h>
@@ -7,15 +8,20 @@
 #include "pointwise_loops.h"
 
 #define DECLARE(isa)                                                                               \
-    extern const tn_loop_fn TN_LOOPS_NAME(isa, bool_loops)[], TN_LOOPS_NAME(isa, u8_loops)[], TN_LOOPS_NAME(isa, i8_loops)[],             \
-        TN_LOOPS_NAME(isa, i16_loops)[], TN_LOOPS_NAME(isa, i32_loops)[], TN_LOOPS_NAME(isa, i64_loops)[], TN_LOOPS_NAME(isa, f16_loops)[],     \
-        TN_LOOPS_NAME(isa, bf16_loops)[], TN_LOOPS_NAME(isa, f32_loops)[], TN_LOOPS_NAME(isa, f64_loops)[], TN_LOOPS_NAME(isa, c64_loops)[],    \
-        TN_LOOPS_NAME(isa, c128_loops)[]
+    extern const tn_loop_fn TN_LOOPS_NAME(isa, bool_loops)[], TN_LOOPS_NAME(isa, u8_loops)[],      \
+        TN_LOOPS_NAME(isa, i8_loops)[], TN_LOOPS_NAME(isa, i16_loops)[],                           \
+        TN_LOOPS_NAME(isa, i32_loops)[], TN_LOOPS_NAME(isa, i64_loops)[],                          \
+        TN_LOOPS_NAME(isa, f16_loops)[], TN_LOOPS_NAME(isa, bf16_loops)[],                         \
+        TN_LOOPS_NAME(isa, f32_loops)[], TN_LOOPS_NAME(isa, f64_loops)[],                          \
+        TN_LOOPS_NAME(isa, c64_loops)[], TN_LOOPS_NAME(isa, c128_loops)[]
 #define TABLE(isa)                                                                                 \
     {                                                                                              \
-        TN_LOOPS_NAME(isa, bool_loops), TN_LOOPS_NAME(isa, u8_loops), TN_LOOPS_NAME(isa, i8_loops), TN_LOOPS_NAME(isa, i16_loops),              \
-            TN_LOOPS_NAME(isa, i32_loops), TN_LOOPS_NAME(isa, i64_loops), TN_LOOPS_NAME(isa, f16_loops), TN_LOOPS_NAME(isa, bf16_loops),        \
-            TN_LOOPS_NAME(isa, f32_loops), TN_LOOPS_NAME(isa, f64_loops), TN_LOOPS_NAME(isa, c64_loops), TN_LOOPS_NAME(isa, c128_loops)         \
+        TN_LOOPS_NAME(isa, bool_loops), TN_LOOPS_NAME(isa, u8_loops),                              \
+            TN_LOOPS_NAME(isa, i8_loops), TN_LOOPS_NAME(isa, i16_loops),                           \
+            TN_LOOPS_NAME(isa, i32_loops), TN_LOOPS_NAME(isa, i64_loops),                          \
+            TN_LOOPS_NAME(isa, f16_loops), TN_LOOPS_NAME(isa, bf16_loops),                         \
+            TN_LOOPS_NAME(isa, f32_loops), TN_LOOPS_NAME(isa, f64_loops),                          \
+            TN_LOOPS_NAME(isa, c64_loops), TN_LOOPS_NAME(isa, c128_loops)                          \
     }
 
 DECLARE(baseline);
@@ -39,12 +45,15 @@ static const tn_loop_fn *const tables[CPU_ISAS][TN_DTYPE_COUNT] = {
 static bool machine_has(cpu_isa isa)
 {
 #if defined(__x86_64__)
-    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-              __builtin_cpu_supports("bmi2");
+    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+              __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
     bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-              __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    if (isa == CPU_AVX2) return v3;
-    if (isa == CPU_AVX512) return v4;
+              __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+              __builtin_cpu_supports("avx512vl");
+    if (isa == CPU_AVX2)
+        return v3;
+    if (isa == CPU_AVX512)
+        return v4;
 #endif
     return isa == CPU_BASELINE;
 }
@@ -58,12 +67,15 @@ const char *cpu_isa_name(cpu_isa isa)
 cpu_isa cpu_isa_chosen(void)
 {
     static int chosen = -1; /* the same answer for every thread that may ask first */
-    if (chosen >= 0) return (cpu_isa)chosen;
+    if (chosen >= 0)
+        return (cpu_isa)chosen;
     const char *asked = getenv("TENON_CPU_ISA");
     cpu_isa isa = CPU_AVX512;
     for (int i = 0; i < CPU_ISAS; i++)
-        if (asked && strcmp(asked, cpu_isa_name((cpu_isa)i)) == 0) isa = (cpu_isa)i;
-    while (isa > CPU_BASELINE && (!tables[isa][0] || !machine_has(isa))) isa--;
+        if (asked && strcmp(asked, cpu_isa_name((cpu_isa)i)) == 0)
+            isa = (cpu_isa)i;
+    while (isa > CPU_BASELINE && (!tables[isa][0] || !machine_has(isa)))
+        isa--;
     chosen = isa;
     return isa;
 }
@@ -74,5 +86,6 @@ void cpu_isa_start(void)
 {
     const tn_loop_fn *const *chosen = tables[cpu_isa_chosen()];
     for (int dtype = 0; dtype < TN_DTYPE_COUNT; dtype++)
-        for (int loop = 0; loop < LOOP_COUNT; loop++) cpu_loops[loop][dtype] = chosen[dtype][loop];
+        for (int loop = 0; loop < LOOP_COUNT; loop++)
+            cpu_loops[loop][dtype] = chosen[dtype][loop];
 }

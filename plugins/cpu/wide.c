@@ -1,6 +1,7 @@
-/* wide.c - two ways to f32. Where every operand is of the computation's own half dtype, the iterator converts it to
- * f32 instead. Where one is not, it must become that half dtype first (a bf16 remainder of an f16 number is computed
- * from the number rounded to bf16): the iterator does that, and the loop below widens what it is given. */
+/* wide.c - two ways to f32. Where every operand is of the computation's own half dtype, the
+ * iterator converts it to f32 instead. Where one is not, it must become that half dtype first (a
+ * bf16 remainder of an f16 number is computed from the number rounded to bf16): the iterator does
+ * that, and the loop below widens what it is given. */
 #include "wide.h"
 
 enum { BLOCK = 256 };

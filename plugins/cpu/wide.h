@@ -11,6 +11,7 @@ static inline tn_dtype cpu_wide(tn_dtype dtype)
 }
 
 /* loops is a table by dtype; no loop for the computation's dtype is an error. */
-tn_status cpu_iter_run_wide(tn_call *call, tn_iter *it, const tn_loop_fn *loops, const void *params);
+tn_status cpu_iter_run_wide(tn_call *call, tn_iter *it, const tn_loop_fn *loops,
+                            const void *params);
 
 #endif

@@ -1,6 +1,6 @@
-/* dispatch.c - the case bank's dispatch area, as far as its parts exist: BB-disp-04 for a fallback that stands between a call
- * and its kernel. Its autocast and functionalisation halves, and BB-disp-03 (what an operator without a derivative does
- * under autograd), wait for those layers. */
+/* dispatch.c - the case bank's dispatch area, as far as its parts exist: BB-disp-04 for a fallback
+ * that stands between a call and its kernel. Its autocast and functionalisation halves, and
+ * BB-disp-03 (what an operator without a derivative does under autograd), wait for those layers. */
 #include "case_test.h"
 
 #include <tenon/op.h>
@@ -13,7 +13,8 @@ TestSuite(dispatch, .init = case_begin, .fini = case_end, .timeout = 30);
 static tn__plugin between = {.name = "between", .version = "1", .text = "between 1 (/between.so)"};
 static int passed;
 
-/* Looks at the frame of any operator, as a device-copy fallback or a profiler does, and passes it on. */
+/* Looks at the frame of any operator, as a device-copy fallback or a profiler does, and passes it
+ * on. */
 static tn_status look_and_pass_on(tn_call *call, void *frame)
 {
     passed++;
@@ -24,7 +25,8 @@ static tn_status look_and_pass_on(tn_call *call, void *frame)
     return status;
 }
 
-/* The written argument reaches the kernel itself, never a copy: the update is seen by the caller. */
+/* The written argument reaches the kernel itself, never a copy: the update is seen by the
+ * caller. */
 Test(dispatch, BB_disp_04_a_fallback_keeps_written_arguments)
 {
     const tn_kernel_decl fallback = {.schema = "*", .key = "Tracer", .fn = look_and_pass_on};

@@ -1,8 +1,9 @@
 /* threads.c - the library from many threads at once; what the thread sanitizer watches.
  *
- * A plain program, because Criterion does not start under that sanitizer. Every test is a function that N_THREADS
- * threads run after a common barrier; it returns what went wrong, or NULL. The first one runs before anything else
- * has used the library, so that its first use is a race too. Prints a line per failed test, then "N passed, N failed". */
+ * A plain program, because Criterion does not start under that sanitizer. Every test is a function
+ * that N_THREADS threads run after a common barrier; it returns what went wrong, or NULL. The first
+ * one runs before anything else has used the library, so that its first use is a race too. Prints a
+ * line per failed test, then "N passed, N failed". */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,8 @@
-/* composite_test.h - what the tests of the composite plugin share: int64 tensors that count from 0, and looks at results.
+/* composite_test.h - what the tests of the composite plugin share: int64 tensors that count from 0,
+ * and looks at results.
  *
- * Every test runs inside a scope, which composite_begin opens and composite_end leaves; a failed expression must be
- * answered with expect_error. */
+ * Every test runs inside a scope, which composite_begin opens and composite_end leaves; a failed
+ * expression must be answered with expect_error. */
 #ifndef COMPOSITE_TEST_H
 #define COMPOSITE_TEST_H
 

@@ -57,7 +57,8 @@ Test(reshaping, flatten)
 
 Test(reshaping, at_least_n_dimensions)
 {
-    tn_tensor *s = tn_scalar_tensor(7, .dtype = TN_I64), *v = counting(TN_INTS(2)), *m = counting(TN_INTS(2, 3));
+    tn_tensor *s = tn_scalar_tensor(7, .dtype = TN_I64), *v = counting(TN_INTS(2)),
+              *m = counting(TN_INTS(2, 3));
     expect_elements(tn_atleast_1d(s), TN_INTS(1), LIST(7));
     expect_shape(tn_atleast_2d(s), TN_INTS(1, 1));
     expect_shape(tn_atleast_2d(v), TN_INTS(1, 2));
@@ -88,5 +89,6 @@ Test(reshaping, view_as_smaller_and_larger_elements)
     tn_tensor *narrow = tn_slice(parts, .dim = 1, .end = {3, 1});
     expect_error(tn_view_dtype(narrow, TN_I64), TN_ERR_ARGUMENT, "dim -1 of size 3");
     expect_error(tn_view_dtype(tn_t(x), TN_I32), TN_ERR_ARGUMENT, "dim -1 has stride 2");
-    expect_error(tn_view_dtype(tn_scalar_tensor(1, .dtype = TN_I64), TN_I32), TN_ERR_ARGUMENT, "0 dimensions");
+    expect_error(tn_view_dtype(tn_scalar_tensor(1, .dtype = TN_I64), TN_I32), TN_ERR_ARGUMENT,
+                 "0 dimensions");
 }

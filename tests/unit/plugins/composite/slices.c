@@ -82,7 +82,8 @@ Test(slices, unfold)
     expect_error(tn_unfold(x, 0, 1, 0), TN_ERR_ARGUMENT, "step");
 }
 
-/* No multiplication with the stride of a dimension of extent 1, or of an empty tensor, may overflow (UBSan looks). */
+/* No multiplication with the stride of a dimension of extent 1, or of an empty tensor, may overflow
+ * (UBSan looks). */
 Test(slices, strides_that_are_never_stepped_may_be_huge)
 {
     int64_t huge = INT64_C(1) << 62;

@@ -95,7 +95,8 @@ Test(split, unbind)
     expect_failure("unbind.int", &f, TN_ERR_INDEX, "0 dimensions");
 }
 
-/* A view of 2^61 + 1 elements costs nothing; a list of as many is refused, not cut to what 64 bits hold. */
+/* A view of 2^61 + 1 elements costs nothing; a list of as many is refused, not cut to what 64 bits
+ * hold. */
 Test(split, a_list_too_long_is_an_error)
 {
     tn_tensor *wide = tn_expand(counting(TN_INTS(1)), TN_INTS((INT64_C(1) << 61) + 1));
