@@ -21,8 +21,8 @@ typedef struct tn__free_block {
 
 typedef struct tn__block_cache {
     tn__free_block *lists[TN__BLOCK_CLASSES];
-    uint8_t room
-        [TN__BLOCK_CLASSES]; /* blocks that the list still takes; 0 in a thread that has not begun */
+    /* Blocks that each list still takes; 0 in a thread that has not begun. */
+    uint8_t room[TN__BLOCK_CLASSES];
     /* Host tensors whose storage stayed attached, by the class of the storage:
      * core/tensor/pairs.h. */
     void *pairs[TN__BLOCK_SMALL_CLASSES];

@@ -14,8 +14,8 @@ enum { ALIGNMENT = 64, CLASS_BLOCKS = 64 };
 static const size_t CACHE_BYTES = (size_t)512 << 20; /* per thread */
 
 static atomic_llong live_allocations, system_blocks;
-static atomic_llong
-    fail_countdown; /* 0: off; from above down to 1, which fails once; from below up to -1, which goes on */
+/* 0: off; from above down to 1, which fails once; from below up to -1, which goes on. */
+static atomic_llong fail_countdown;
 
 static bool fails_now(void)
 {

@@ -272,8 +272,8 @@ Test(registry, functionalities_are_passed_in_order, .init = begin)
     cr_assert_eq(calls_one, 1);
     tn__keys_tls.exclude = 0;
     tn__registry_remove(&one);
-    kernels[1].fn =
-        NULL; /* falls through for the CPU, not for other backends: the bit stays, the call goes on */
+    /* Falls through for the CPU, not for other backends: the bit stays, the call goes on. */
+    kernels[1].fn = NULL;
     kernels[2].fn = count_call;
     registers(&one, &f_op, 1, kernels, 3);
     cr_assert_eq(call_f(op), TN_OK);
