@@ -2,9 +2,11 @@
  * report it. The harness itself is in tests/opinfo. */
 #include "opinfo.h"
 
+#include <errno.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,7 +21,7 @@ static const char usage[] =
     "P.so [--schema F.yaml]]\n"
     "                    [--case OP/DEVICE/DTYPE/COLUMN[/SAMPLE]] [--seed N] [--jobs N] [--timeout "
     "SECONDS]\n"
-    "                    [--format text|json|junit|html] [--output FILE] [--list]\n\n"
+    "                    [--format text|json|junit|html] [--output FILE] [--save DIR] [--list]\n\n"
     "Runs every operator's OpInfo row on every device and dtype: values against an independent "
     "reference, dtype claims,\n"
     "in-place and out= forms, meta, aliasing, errors, repeats and threads. Devices: cpu and meta "
@@ -27,11 +29,13 @@ static const char usage[] =
     "With --plugin, the operators that the plugin defines, or whose kernels it brings. --schema "
     "gives the plugin's YAML,\n"
     "so that its pointwise expressions are checked against an evaluation of their own.\n"
+    "--save writes each failing case that is one call as a file for `tenon replay`: "
+    "DIR/OP_DEVICE_DTYPE_COLUMN.safetensors.\n"
     "Exit status: 0 all green; 1 something is not; 2 wrong use, nothing matched or nothing ran.\n";
 
 typedef struct options {
     const char *device, *dtype, *ops, *column, *plugin, *schema, *chosen, *seed, *jobs, *timeout,
-        *format, *output;
+        *format, *output, *save;
     bool list;
 } options;
 
@@ -319,8 +323,12 @@ static int run_chosen(setup *s, options *o)
             printf("%s\n", tn_op_schema(s->run.ops[k]));
         return TOOL_OK;
     }
+    if (o->save && mkdir(o->save, 0777) != 0 && errno != EEXIST)
+        return tool_fail("cannot make the folder %s: %s", o->save, strerror(errno));
     if (!oi_run_all(&s->run))
         return tool_fail("a child process could not be started");
+    if (o->save)
+        oi_run_save(&s->run, o->save);
     return report(s, o);
 }
 
@@ -328,13 +336,21 @@ int tenon_cmd_opinfo(int argc, char **argv)
 {
     static setup s;
     options o = {.format = "text"};
-    const tool_option table[] = {{"--device", &o.device, NULL}, {"--dtype", &o.dtype, NULL},
-                                 {"--ops", &o.ops, NULL},       {"--column", &o.column, NULL},
-                                 {"--plugin", &o.plugin, NULL}, {"--schema", &o.schema, NULL},
-                                 {"--case", &o.chosen, NULL},   {"--seed", &o.seed, NULL},
-                                 {"--jobs", &o.jobs, NULL},     {"--timeout", &o.timeout, NULL},
-                                 {"--format", &o.format, NULL}, {"--output", &o.output, NULL},
-                                 {"--list", NULL, &o.list},     {NULL, NULL, NULL}};
+    const tool_option table[] = {{"--device", &o.device, NULL},
+                                 {"--dtype", &o.dtype, NULL},
+                                 {"--ops", &o.ops, NULL},
+                                 {"--column", &o.column, NULL},
+                                 {"--plugin", &o.plugin, NULL},
+                                 {"--schema", &o.schema, NULL},
+                                 {"--case", &o.chosen, NULL},
+                                 {"--seed", &o.seed, NULL},
+                                 {"--jobs", &o.jobs, NULL},
+                                 {"--timeout", &o.timeout, NULL},
+                                 {"--format", &o.format, NULL},
+                                 {"--output", &o.output, NULL},
+                                 {"--save", &o.save, NULL},
+                                 {"--list", NULL, &o.list},
+                                 {NULL, NULL, NULL}};
     int n = tool_options(argc, argv, table, usage);
     if (n < 0)
         return tool_status(n);

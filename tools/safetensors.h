@@ -1,4 +1,4 @@
-/* safetensors.h - reading the safetensors format: one JSON header, then raw bytes.
+/* safetensors.h - reading and writing the safetensors format: one JSON header, then raw bytes.
  *
  * A file is checked whole when it is opened (sizes, offsets, dtypes, no gap and no overlap), so
  * that what st_find gives can be read without another look. A broken file is one sentence in
@@ -32,6 +32,15 @@ void st_close(st_file *f);
 bool st_find(const st_file *f, const char *name, st_entry *out);
 /* A value of __metadata__; NULL when there is none. */
 const char *st_metadata(const st_file *f, const char *key);
+
+/* A 1-dim entry of a file to be written; bytes: whole elements. */
+typedef struct st_part {
+    const char *name, *dtype;
+    const void *data;
+    size_t bytes;
+} st_part;
+/* The parts, and one pair of __metadata__. False: there is no such file now. */
+bool st_write(const char *path, const char *key, const char *value, const st_part *parts, size_t n);
 
 /* Bytes of one element, 0 for a dtype that the format does not know. */
 size_t st_dtype_size(const char *dtype);

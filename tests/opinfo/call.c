@@ -136,6 +136,7 @@ static void collect(oi_call *c)
 void oi_call_run(oi_call *c)
 {
     tn_op_frame_release(c->op, c->frame);
+    oi_save_call(c);
     tn_error_clear();
     c->status = tn_op_call(c->op, c->frame);
     const tn_error *e = tn_error_last();

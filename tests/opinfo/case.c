@@ -66,6 +66,7 @@ void oi_blame(oi_result *r, oi_state state, const oi_sample *s, const char *form
 {
     if (r->state != OI_PASS)
         return;
+    oi_save_blamed(s);
     va_list args;
     va_start(args, format);
     r->state = (int32_t)state;

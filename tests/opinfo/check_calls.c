@@ -86,6 +86,7 @@ static void expect_error(const oi_case *c, const oi_sample *s, const char *what,
     if (!make(c, s, &call, r))
         return;
     r->samples++;
+    call.refused = true;
     oi_call_run(&call);
     if (call.status == TN_OK)
         oi_blame(r, OI_FAIL, s, "%s was accepted", what);

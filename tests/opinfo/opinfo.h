@@ -258,6 +258,7 @@ void oi_buffer_free(oi_buffer *b);
 typedef struct oi_call {
     const tn_op *op;
     const oi_sample *sample;
+    bool refused; /* the call is to fail: for save.c */
     void *frame;
     oi_buffer buffers[OI_ARGS * 2];
     const tn_field *fields[OI_ARGS * 2]; /* whose buffer it is */
@@ -363,5 +364,15 @@ typedef struct oi_run {
     const char *plugin;
 } oi_run;
 bool oi_run_all(oi_run *run); /* false: no child could be started */
+/* Runs the failed cases again, and leaves the call that failed in `dir` as a replay file. */
+void oi_run_save(const oi_run *run, const char *dir);
+
+/* ---- replay files (save.c) ------------------------------------------------------------------- */
+/* From here on every call of a case is written to this file before it is made; NULL: none. */
+void oi_save_to(const char *path);
+void oi_save_case(const oi_case *c);
+void oi_save_call(const oi_call *call);
+/* A sample (NULL: none) is to blame: the file stays as it is when it holds that sample's call. */
+void oi_save_blamed(const oi_sample *s);
 
 #endif

@@ -71,6 +71,7 @@ static bool run_case(const oi_case *c, const oi_samples *samples, int column, in
 {
     void *mark = oi_pool_mark();
     message m = {.begins = 0, .index = index, .result = {.column = column, .sample = -1}};
+    oi_save_case(c);
     oi_checks[column](c, samples, &m.result);
     oi_pool_reset(mark);
     say(fd, &m);
@@ -346,4 +347,47 @@ bool oi_run_all(oi_run *run)
     qsort(run->records, run->n, sizeof *run->records, by_case);
     run->seconds = now() - began;
     return true;
+}
+
+/* ---- replay files of what failed ------------------------------------------------------------- */
+static size_t unit_of(const oi_run *run, const oi_case *c)
+{
+    size_t row = 0;
+    while (run->rows[row] != c->row)
+        row++;
+    return row * (size_t)run->n_targets + (size_t)(c->target - run->targets);
+}
+
+/* What another call or another thread is needed for is not in one call: such a failure counts only
+ * when the process dies of it. */
+static bool is_one_call(const oi_result *r)
+{
+    bool dead = r->state == OI_CRASH || r->state == OI_TIMEOUT;
+    bool wrong = r->state == OI_FAIL || r->state == OI_ERROR || r->state == OI_MISTRUSTED;
+    return dead ||
+           (wrong && r->column != OI_ALIAS && r->column != OI_REPEAT && r->column != OI_THREADS);
+}
+
+void oi_run_save(const oi_run *run, const char *dir)
+{
+    for (size_t i = 0; i < run->n; i++) {
+        const oi_record *r = &run->records[i];
+        char path[4096];
+        if (!is_one_call(&r->r))
+            continue;
+        int n = snprintf(path, sizeof path, "%s/", dir);
+        snprintf(path + n, sizeof path - (size_t)n, "%s_%s_%s_%s.safetensors", r->c.row->op,
+                 r->c.target->name, oi_dtype_name(r->c.dtype), oi_column_name(r->r.column));
+        for (char *at = path + n; (at = strchr(at, '/'));)
+            *at = '_';
+        int index = (int)r->c.dtype * OI_COLUMNS + r->r.column;
+        ending how;
+        oi_record again = {.r = {.state = OI_PASS}};
+        remove(path);
+        oi_save_to(path);
+        bool dead = dies(run, unit_of(run, &r->c), index, index + 1, &how, &again);
+        oi_save_to(NULL);
+        if (!dead && again.r.state == OI_PASS)
+            remove(path); /* it does well alone */
+    }
 }

@@ -133,6 +133,28 @@ Test(opinfo_faults, a_plugins_own_operator, .init = build, .fini = remove_folder
     expect_words("out", "FAIL oitest::scale_shift/cpu/float32/values");
 }
 
+/* A wrong result and a crash are each left as one call, which the sound plugin makes well. */
+Test(opinfo_faults, a_failing_call_is_saved, .init = build, .fini = remove_folder)
+{
+    static const char *const faults_saved[][2] = {{"drops_nan", "values"},
+                                                  {"crash", "dtypes"},
+                                                  {"in_gaps", "out"},
+                                                  {"inplace_differs", "inplace"}};
+    for (size_t k = 0; k < sizeof faults_saved / sizeof *faults_saved; k++) {
+        const char *name = faults_saved[k][0], *column = faults_saved[k][1];
+        setenv("TENON_FAULT", name, 1);
+        cr_expect_eq(
+            run_tenon("opinfo --plugin ./faults.so --ops '^relu$' --device cpu --dtype f32 "
+                      "--timeout 2 --save saved"),
+            1);
+        cr_expect_eq(run_tenon("replay saved/relu_cpu_float32_%s.safetensors", column), 0, "%s",
+                     name);
+        expect_words("out", "1 passed");
+    }
+    cr_expect_eq(run_tenon("opinfo --ops '^relu$' --device cpu --dtype f32 --save none"), 0);
+    cr_expect_neq(access(in_folder("none/relu_cpu_float32_values.safetensors"), F_OK), 0);
+}
+
 Test(opinfo_faults, every_format_says_the_same, .init = build, .fini = remove_folder)
 {
     cr_expect_eq(run_tenon("opinfo --ops '^relu$' --dtype f32,bool --format junit"), 0);
