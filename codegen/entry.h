@@ -166,8 +166,6 @@ const tn__schema *cg_schema_out(tn__arena *a, const cg_entry *e);
 /* Where the dtype, layout, device, pin_memory block of a factory function begins, or -1. */
 int cg_options_at(const tn__schema *s);
 
-/* The dtypes of our `dtypes` key: "f32", ... by ScalarType number; NULL where there is none. */
-const char *cg_dtype_name(int scalar_type);
 /* A dtype's or a group's (all, floating, complex, integral, bool) bits; 0 when there is no such
  * name. */
 cg_dtypes cg_dtypes_parse(const char *name, size_t n);

@@ -128,11 +128,6 @@ static const struct {
     {"all", 0x1f | 1u << 5 | 1u << 6 | 1u << 7 | 1u << 9 | 1u << 10 | 1u << 11 | 1u << 15},
 };
 
-const char *cg_dtype_name(int scalar_type)
-{
-    return scalar_type >= 0 && scalar_type < N_DTYPES ? dtype_names[scalar_type] : NULL;
-}
-
 cg_dtypes cg_dtypes_parse(const char *name, size_t n)
 {
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)

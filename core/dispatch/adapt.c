@@ -197,8 +197,10 @@ tn_status tn__call_with_older_frame(const tn_op *op, void *frame, uint64_t keys,
     memcpy(whole, op->layout->defaults, op->frame_size);
     memcpy(whole, frame, size);
     ((tn_frame *)whole)->size = op->frame_size;
-    (void)keys; /* of what the caller could see of a short frame; today's are read from the whole */
-    tn_status status = tn_op_call_at(op, whole, file, line);
+    /* A kernel that goes on below itself says which keys are left; a plain call's are read from the
+     * whole frame. */
+    tn_status status = keys ? tn__dispatch(op, whole, keys, file, line)
+                            : tn_op_call_at(op, whole, file, line);
     memcpy((char *)frame + sizeof(tn_frame), whole + sizeof(tn_frame), size - sizeof(tn_frame));
     return status;
 }

@@ -85,10 +85,10 @@ tn_status tn__leaf_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t ke
 /* Ends in tail calls, so that it saves no register itself. */
 tn_status tn__dispatch(const tn_op *op, void *frame, uint64_t keys, const char *file, int line)
 {
-    keys = (keys | tn__keys_tls.include) & ~tn__keys_tls.exclude &
-           atomic_load_explicit(&((tn_op *)op)->key_mask, memory_order_relaxed);
     if (TN__UNLIKELY(((tn_frame *)frame)->size < op->frame_size))
         return tn__call_with_older_frame(op, frame, keys, file, line);
+    keys = (keys | tn__keys_tls.include) & ~tn__keys_tls.exclude &
+           atomic_load_explicit(&((tn_op *)op)->key_mask, memory_order_relaxed);
     tn__kernel *k =
         atomic_load_explicit(&((tn_op *)op)->slots[tn__slot_of(keys)], memory_order_acquire);
     return k->enter(op, k, frame, keys, file, line);

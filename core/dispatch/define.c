@@ -8,7 +8,7 @@
  * safe. */
 static tn__arena layouts;
 
-static tn_status parse(const char *text, const tn__layout **out)
+tn_status tn__layout_parse(const char *text, const tn__layout **out)
 {
     tn__schema_error err;
     const tn__schema *s = tn__schema_parse(&layouts, text, strlen(text), true, &err);
@@ -19,11 +19,6 @@ static tn_status parse(const char *text, const tn__layout **out)
     if (!*out)
         return tn__fail_memory(NULL, sizeof **out);
     return TN_OK;
-}
-
-tn_status tn__layout_parse(const char *text, const tn__layout **out)
-{
-    return parse(text, out);
 }
 
 static const char *full_name(const tn__schema *s)
@@ -89,7 +84,7 @@ static tn_status note_tensors(tn_op *op)
 tn_op *tn__op_new(const char *schema, tn__plugin *owner, tn_status *status)
 {
     const tn__layout *layout = NULL;
-    *status = parse(schema, &layout);
+    *status = tn__layout_parse(schema, &layout);
     if (*status != TN_OK)
         return NULL;
     tn_op *op = tn__zalloc(sizeof *op);

@@ -180,6 +180,7 @@ tn_status tn__structured_call(tn_call *call,
                               void *frame); /* prepares results and iterator, then the kernel */
 tn_status tn__adapted_call(tn_call *call,
                            void *frame); /* a kernel compiled against an older schema */
+/* Completes a frame that ends early. keys: those that are left below a kernel; 0: the tensors'. */
 tn_status tn__call_with_older_frame(const tn_op *op, void *frame, uint64_t keys, const char *file,
                                     int line);
 

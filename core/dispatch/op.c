@@ -87,8 +87,7 @@ static inline tn_status call_at(const tn_op *op, void *frame, const char *file, 
     uint64_t keys = 0;
     bool complete = !op->checks_more;
     if (TN__UNLIKELY(((tn_frame *)frame)->size < op->frame_size))
-        return tn__dispatch(op, frame, tn__tensor_keys((tn_device){TN_CPU, 0}), file,
-                            line); /* which completes the frame */
+        return tn__call_with_older_frame(op, frame, 0, file, line);
     for (int i = 0; i < op->n_required; i++) {
         const tn_tensor *t = *(tn_tensor *const *)(f + op->tensor_offsets[i]);
         if (TN__LIKELY(t != NULL))

@@ -171,10 +171,3 @@ size_t tn__type_print(const tn__type *t, char *buf, size_t cap)
     put_type(&k, t);
     return finish(&k);
 }
-
-size_t tn__value_print(const tn__value *v, char *buf, size_t cap)
-{
-    sink k = {buf, cap, 0};
-    put(&k, v->source);
-    return finish(&k);
-}

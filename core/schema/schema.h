@@ -160,7 +160,6 @@ const tn__schema *tn__schema_parse(tn__arena *a, const char *text, size_t n, boo
  * NUL. */
 size_t tn__schema_print(const tn__schema *s, char *buf, size_t cap);
 size_t tn__type_print(const tn__type *t, char *buf, size_t cap);
-size_t tn__value_print(const tn__value *v, char *buf, size_t cap);
 /* A short word for the type's kind in messages: "Tensor", "int", "optional", "list", ... */
 const char *tn__type_kind_name(tn__type_kind kind);
 

@@ -272,3 +272,39 @@ Test(adapt, one_older_kernel_serves_all_forms)
     tn_release(x);
     tn_release(out);
 }
+
+/* A wrapping kernel goes on below itself with the frame of its own time: below, not again from the
+ * top. */
+static int wrapped;
+
+static tn_status wrap(tn_call *call, void *frame)
+{
+    cr_assert_lt(wrapped, 1, "the wrapper was entered again");
+    wrapped++;
+    return tn__api.op_redispatch(call->op, call->keys & ~TN__KEY(TN__BIT_TRACER), frame);
+}
+
+Test(adapt, an_older_wrapper_goes_on_below_itself)
+{
+    now = test_plugin("now"), older = test_plugin("older");
+    const tn_op_decl op = {.schema = NOW};
+    const tn_kernel_decl k[] = {
+        {.schema = NOW, .key = "CPU", .fn = see_whole, .frame_size = sizeof(struct h_args)},
+        {.schema = "rt::h(Tensor x) -> Tensor",
+         .key = "Tracer",
+         .fn = wrap,
+         .frame_size = sizeof(struct h_first)},
+    };
+    cr_assert_eq(register_all(&now, &op, 1, k, 2), TN_OK, "%s", tn_error_last()->message);
+    struct h_args a;
+    tn_op_frame_init(tn_op_find("rt::h"), &a);
+    a.x = test_tensor((tn_device){TN_CPU, 0});
+    a.x->keys |= TN__KEY(TN__BIT_TRACER);
+    wrapped = 0, seen_n = 0;
+    cr_assert_eq(tn_op_call(tn_op_find("rt::h"), &a), TN_OK, "%s", tn_error_last()->message);
+    cr_expect_eq(wrapped, 1);
+    cr_expect_eq(seen_n, 3);
+    tn_release(a.result);
+    tn_release(a.x);
+    tn__registry_remove(&now);
+}
