@@ -14,6 +14,7 @@
 #include "core/base/devices.h"
 #include "core/base/provenance.h"
 #include "core/schema/layout.h"
+#include "core/tensor/tensor_impl.h"
 
 /* ---- keys (keys.c) --------------------------------------------------------------------------- */
 enum {
@@ -29,6 +30,7 @@ enum {
 };
 #define TN__KEY(bit) (UINT64_C(1) << (bit))
 #define TN__KEY_BACKENDS UINT64_C(0xff)
+_Static_assert(TN__KEY(TN__BIT_AUTOGRAD) == TN__KEY_AUTOGRAD, "tensor_impl.h knows the bit");
 
 enum { /* slots of an operator's table */
        TN__SLOT_UNDEFINED = 0,

@@ -86,7 +86,8 @@ static __attribute__((noinline)) bool run_mixed(const tn_op *op, const tn__kerne
 {
     const tn__structure *s = op->structure;
     if (op->given_offset || a->ndim != b->ndim || a->numel != b->numel ||
-        (uint64_t)a->numel - 1 >= MOST_CONVERTED || a->keys != b->keys ||
+        (uint64_t)a->numel - 1 >= MOST_CONVERTED ||
+        (a->keys ^ b->keys) & TN__KEY_BACKENDS ||
         !(a->flags & b->flags & TN_TENSOR_CONTIGUOUS) ||
         ((a->flags | b->flags) & TN_TENSOR_WRAPPED_NUMBER))
         return false;

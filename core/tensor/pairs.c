@@ -37,6 +37,7 @@ tn__tensor *tn__pair_new(size_t bytes)
     t->storage = s;
     t->offset = 0;
     t->autograd = NULL;
+    t->base = NULL;
     t->pub.data = s->data;
     t->pub.sizes = t->inline_dims;
     t->pub.strides = t->inline_dims + TN__INLINE_DIMS;

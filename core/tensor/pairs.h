@@ -36,7 +36,7 @@ static inline bool tn__pair_keep(tn__tensor *t)
     tn__storage *s = t->storage;
     tn__block_cache *c = &tn__block_cache_tls;
     if (s->release || s->bytes - 1 >= TN__STORAGE_SMALL || s->device.type != TN_CPU ||
-        t->dims != t->inline_dims || t->autograd)
+        t->dims != t->inline_dims || t->base)
         return false;
     int class = tn__block_class(TN__STORAGE_HEADER + s->bytes);
     if (TN__UNLIKELY(c->pair_room[class] == 0))

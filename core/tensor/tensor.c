@@ -49,10 +49,11 @@ static inline __attribute__((always_inline)) tn_status new_struct(tn_call *call,
     t->pub.keys = tn__tensor_keys(device);
     t->pub.device = device;
     t->pub.dtype = (uint8_t)dtype;
-    t->pub.flags = 0;
+    t->pub.flags = tn__mode_tls.flags;
     t->storage = NULL;
     t->offset = 0;
     t->autograd = NULL;
+    t->base = NULL;
     atomic_init(&t->refs, 1);
     if (TN__UNLIKELY(ndim > TN__INLINE_DIMS)) {
         tn_status status = grow_dims(call, t, ndim);
@@ -168,7 +169,7 @@ static inline void dress(tn__tensor *t, int64_t numel, tn_dtype dtype, int64_t n
     t->pub.device = (tn_device){TN_CPU, 0};
     t->pub.dtype = (uint8_t)dtype;
     t->pub.ndim = (uint8_t)ndim;
-    t->pub.flags = TN_TENSOR_CONTIGUOUS | TN_TENSOR_DENSE;
+    t->pub.flags = TN_TENSOR_CONTIGUOUS | TN_TENSOR_DENSE | tn__mode_tls.flags;
 }
 
 tn_tensor *tn__tensor_new_small_like(const tn_tensor *like, tn_dtype dtype)
@@ -325,6 +326,7 @@ tn_status tn__tensor_view_with_care(tn_call *call, tn_tensor *base, int64_t ndim
     t->storage = b->storage;
     t->offset = offset;
     set_data(t);
+    tn__view_bind(t, b);
     *out = &t->pub;
     return TN_OK;
 }
@@ -381,6 +383,16 @@ tn_status tn__tensor_resize(tn_call *call, tn_tensor *t, int64_t ndim, const int
 }
 
 /* ---- references ------------------------------------------------------------------------------ */
+_Thread_local tn__tensor_mode tn__mode_tls
+    __attribute__((tls_model("initial-exec"))) = {TN__KEY_AUTOGRAD, 0};
+void (*_Atomic tn__autograd_drop)(tn__tensor *t);
+
+static TN_COLD void drop_autograd(tn__tensor *t)
+{
+    atomic_load_explicit(&tn__autograd_drop, memory_order_acquire)(t);
+    t->autograd = NULL;
+}
+
 void tn__tensor_retain(tn_tensor *t)
 {
     atomic_fetch_add_explicit(&tn__impl(t)->refs, 1, memory_order_relaxed);
@@ -396,13 +408,18 @@ void tn__tensor_release(tn_tensor *t)
     if (atomic_load_explicit(&self->refs, memory_order_acquire) != 1 &&
         atomic_fetch_sub_explicit(&self->refs, 1, memory_order_acq_rel) != 1)
         return;
+    if (TN__UNLIKELY(self->autograd != NULL))
+        drop_autograd(self);
     tn__storage *s = self->storage;
     if (atomic_load_explicit(&s->refs, memory_order_acquire) == 1 && tn__pair_keep(self)) {
         atomic_store_explicit(&self->refs, 1, memory_order_relaxed);
         return;
     }
+    tn_tensor *base = self->base;
     tn__storage_release(s);
     free_struct(self);
+    if (base)
+        tn__tensor_release(base); /* no view itself: it goes no deeper */
 }
 
 tn_status tn__tensors_new(tn_call *call, int64_t len, tn_tensors *out)

@@ -27,16 +27,45 @@ typedef struct tn__tensor {
     atomic_int refs;
     uint32_t dims_capacity; /* of dims, in dimensions */
     tn__storage *storage;
-    int64_t offset; /* elements */
-    void *autograd; /* autograd's record; the core only releases it, through tn__autograd_release */
+    int64_t offset;  /* elements */
+    void *autograd;  /* autograd's record (core/autograd); dropped with the tensor */
+    tn_tensor *base; /* of a view that gradients flow through: the tensor it is a view of, which is
+                        none itself; held */
     int64_t
         *dims; /* sizes then strides: inline_dims, or a heap block for more than TN__INLINE_DIMS */
     int64_t inline_dims[2 * TN__INLINE_DIMS];
 } tn__tensor;
 
+/* What tensors made by this thread are given: set by grad mode and inference mode. */
+typedef struct tn__tensor_mode {
+    uint64_t view_keys; /* of a view that has a base: the Autograd key, 0 without gradients */
+    uint16_t flags;     /* of every tensor: TN_TENSOR_INFERENCE */
+} tn__tensor_mode;
+extern _Thread_local tn__tensor_mode tn__mode_tls __attribute__((tls_model("initial-exec")));
+
+/* Autograd's way to drop its record with the tensor; set when the first record is made. */
+extern void (*_Atomic tn__autograd_drop)(tn__tensor *t);
+
 static inline tn__tensor *tn__impl(const tn_tensor *t)
 {
     return (tn__tensor *)t;
+}
+
+/* The Autograd functionality's bit of a key set (core/dispatch/dispatch.h asserts it). */
+#define TN__KEY_AUTOGRAD (UINT64_C(1) << 11)
+
+/* Ties a view to its base, so that a write through one is seen by the other's history. A view of
+ * another dtype carries no gradient; inference mode knows of none. */
+static inline void tn__view_bind(tn__tensor *t, tn__tensor *of)
+{
+    tn_tensor *base = of->base ? of->base : &of->pub;
+    t->base = NULL;
+    if (!(TN_DTYPE_BIT(t->pub.dtype) & (TN_DTYPES_FLOATING | TN_DTYPES_COMPLEX)) ||
+        t->pub.dtype != base->dtype || t->pub.flags & TN_TENSOR_INFERENCE)
+        return;
+    atomic_fetch_add_explicit(&tn__impl(base)->refs, 1, memory_order_relaxed);
+    t->base = base;
+    t->pub.keys |= tn__mode_tls.view_keys;
 }
 
 /* ---- storage.c ------------------------------------------------------------------------------- */

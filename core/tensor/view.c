@@ -78,6 +78,8 @@ tn_status tn__tensor_view(tn_call *call, tn_tensor *base, int64_t ndim, const in
     t->autograd = NULL;
     atomic_init(&t->refs, 1);
     point_into(t, s, offset);
+    t->pub.flags |= tn__mode_tls.flags;
+    tn__view_bind(t, tn__impl(base));
     *out = &t->pub;
     return TN_OK;
 }
@@ -115,6 +117,7 @@ tn_status tn__tensor_permuted(tn_call *call, tn_tensor *base, const uint8_t *dim
     t->pub.strides = t->inline_dims + TN__INLINE_DIMS;
     t->pub.flags = row_major || base->numel == 0 ? TN_TENSOR_CONTIGUOUS | TN_TENSOR_DENSE
                                                  : base->flags & TN_TENSOR_DENSE;
+    t->pub.flags |= tn__mode_tls.flags;
     t->dims = t->inline_dims;
     t->dims_capacity = TN__INLINE_DIMS;
     t->offset = b->offset;
@@ -122,6 +125,7 @@ tn_status tn__tensor_permuted(tn_call *call, tn_tensor *base, const uint8_t *dim
     t->storage = b->storage;
     atomic_init(&t->refs, 1);
     atomic_fetch_add_explicit(&b->storage->refs, 1, memory_order_relaxed);
+    tn__view_bind(t, b);
     *out = &t->pub;
     return TN_OK;
 }
