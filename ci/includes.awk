@@ -1,6 +1,6 @@
 # includes.awk - which folder may include which. Run on every source; prints each include that points the wrong way.
 #
-# Core: base < schema < tensor < iter, shape < dispatch < plugin. Public headers include only each other; plugins
+# Core: base < schema < tensor < iter, shape < dispatch < autograd < plugin. Public headers include only each other; plugins
 # include only public headers and their own; nothing includes a plugin.
 BEGIN {
     rank["base"] = 1
@@ -9,7 +9,8 @@ BEGIN {
     rank["iter"] = 4
     rank["shape"] = 4
     rank["dispatch"] = 5
-    rank["plugin"] = 6
+    rank["autograd"] = 6
+    rank["plugin"] = 7
 }
 
 function complain(why) {
@@ -46,7 +47,7 @@ function core_folder(path,    part) {
             if (!(to in rank))
                 complain("ci/includes.awk does not know this folder")
             else if (rank[to] > rank[from] || (rank[to] == rank[from] && to != from && from != "shape"))
-                complain("core goes base < schema < tensor < iter, shape < dispatch < plugin")
+                complain("core goes base < schema < tensor < iter, shape < dispatch < autograd < plugin")
         }
     }
     if (FILENAME ~ /^codegen\// && name ~ /^(core|tools|tests)\// && name !~ /^core\/schema\//)

@@ -47,6 +47,17 @@ tn_status tn__fail(tn_call *call, tn_status status, const char *fmt, ...) TN_PRI
 tn_status tn__fail_memory(tn_call *call, size_t bytes) TN_COLD;
 void tn__error_keep_first(void); /* the record just written stays until it is cleared */
 bool tn__error_kept(void);
+/* Puts words before the message just written: what was being done when it happened. */
+void tn__error_prefix(const char *fmt, ...) TN_PRINTF(1, 2) TN_COLD;
+/* A record on its way from one thread to another that waits for it. */
+typedef struct tn__error_record {
+    tn_error public;
+    bool kept; /* an expression call failed: stays until it is cleared */
+    char message[1024];
+    char plugin[256];
+} tn__error_record;
+void tn__error_copy(tn__error_record *out);
+void tn__error_adopt(const tn__error_record *from); /* a kept record stays */
 /* "[2, 3]"; buf of TN__SHAPE_CHARS always suffices (long shapes are cut with "..."). Returns
  * buf. */
 enum { TN__SHAPE_CHARS = 160 };

@@ -22,11 +22,11 @@ typedef struct tn__free_block {
 typedef struct tn__block_cache {
     tn__free_block *lists[TN__BLOCK_CLASSES];
     /* Blocks that each list still takes; 0 in a thread that has not begun. */
-    uint8_t room[TN__BLOCK_CLASSES];
+    uint16_t room[TN__BLOCK_CLASSES];
     /* Host tensors whose storage stayed attached, by the class of the storage:
      * core/tensor/pairs.h. */
     void *pairs[TN__BLOCK_SMALL_CLASSES];
-    uint8_t pair_room[TN__BLOCK_SMALL_CLASSES];
+    uint16_t pair_room[TN__BLOCK_SMALL_CLASSES];
     size_t bytes;
     bool registered; /* for release at thread exit */
 } tn__block_cache;

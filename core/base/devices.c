@@ -10,8 +10,11 @@
 
 typedef struct device_type {
     const char *_Atomic name, *_Atomic key;
-    const tn_device_decl *_Atomic decl;
+    const tn_device_decl *_Atomic decl; /* NULL: no memory; else &counted */
     tn__plugin *plugin;
+    const tn_device_decl *given;   /* the plugin's own */
+    tn_device_decl counted;        /* the same, with alloc and free that count */
+    _Atomic int64_t blocks, bytes; /* alive */
 } device_type;
 
 static device_type types[TN_DEVICE_TYPES] = {
@@ -71,6 +74,60 @@ tn_status tn__device_parse(const char *text, tn_device *out)
                     text);
 }
 
+/* ---- memory that is counted: what keeps its plugin from being unloaded ------------------------ */
+static tn_status counted_alloc(tn_device device, size_t bytes, void **out)
+{
+    device_type *t = &types[device.type];
+    tn_status status = t->given->alloc(device, bytes, out);
+    if (status == TN_OK) {
+        atomic_fetch_add_explicit(&t->blocks, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&t->bytes, (int64_t)bytes, memory_order_relaxed);
+    }
+    return status;
+}
+
+static void counted_free(tn_device device, void *data, size_t bytes)
+{
+    device_type *t = &types[device.type];
+    t->given->free(device, data, bytes);
+    atomic_fetch_sub_explicit(&t->blocks, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&t->bytes, (int64_t)bytes, memory_order_relaxed);
+}
+
+static const tn_device_decl *counting(device_type *t, const tn_device_decl *d)
+{
+    t->given = d;
+    t->counted = *d;
+    t->counted.alloc = counted_alloc;
+    if (d->free)
+        t->counted.free = counted_free;
+    return &t->counted;
+}
+
+bool tn__device_held(const tn__plugin *plugin, char *why, size_t n)
+{
+    for (int type = 0; type < TN_DEVICE_TYPES; type++) {
+        const device_type *t = &types[type];
+        long long blocks = atomic_load(&t->blocks), bytes = atomic_load(&t->bytes);
+        if (!plugin || t->plugin != plugin || blocks <= 0)
+            continue;
+        snprintf(why, n,
+                 "%lld tensor storage%s of its device type '%s' (%lld bytes) %s still alive",
+                 blocks, blocks == 1 ? "" : "s", t->name, bytes, blocks == 1 ? "is" : "are");
+        return true;
+    }
+    return false;
+}
+
+const char *tn__device_name_of(const tn__plugin *plugin)
+{
+    for (int type = 0; type < TN_DEVICE_TYPES; type++)
+        if (plugin && types[type].plugin == plugin)
+            return types[type].name;
+    return NULL;
+}
+
+/* ---- registration ---------------------------------------------------------------------------- */
 /* Finds the type for a declaration: its own if the name is known and free, else the first unused
  * one; -1 if taken or if no type is left. */
 static int type_for(const tn_device_decl *d)
@@ -107,7 +164,7 @@ tn_status tn__device_add(tn__plugin *plugin, const tn_device_decl *d, int16_t *t
         types[type].name = d->name;
     }
     types[type].plugin = plugin;
-    atomic_store_explicit(&types[type].decl, d, memory_order_release);
+    atomic_store_explicit(&types[type].decl, counting(&types[type], d), memory_order_release);
     *type_out = (int16_t)type;
     return TN_OK;
 }

@@ -38,4 +38,10 @@ tn_status tn__device_add(tn__plugin *plugin, const tn_device_decl *d, int16_t *t
 void tn__device_withdraw(int type, bool is_new);
 void tn__device_remove(tn__plugin *plugin);
 
+/* Whether memory of a device type that the plugin brought is alive; `why` (n bytes) says which and
+ * how much. */
+bool tn__device_held(const tn__plugin *plugin, char *why, size_t n);
+/* A device type that the plugin brought; NULL when it brought none. */
+const char *tn__device_name_of(const tn__plugin *plugin);
+
 #endif

@@ -11,14 +11,9 @@
 #include "core/base/base.h"
 #include "core/base/provenance.h"
 
-enum { MESSAGE_CHARS = 1024, NAME_CHARS = 256 };
+enum { MESSAGE_CHARS = sizeof((tn__error_record){0}.message) };
 
-typedef struct record {
-    tn_error public;
-    bool kept; /* an expression call failed: stays until it is cleared */
-    char message[MESSAGE_CHARS];
-    char plugin[NAME_CHARS];
-} record;
+typedef tn__error_record record;
 
 static _Thread_local record tls_record;
 
@@ -45,6 +40,46 @@ tn_status tn__fail(tn_call *call, tn_status status, const char *fmt, ...)
 tn_status tn__fail_memory(tn_call *call, size_t bytes)
 {
     return tn__fail(call, TN_ERR_MEMORY, "out of memory: %zu bytes were asked for", bytes);
+}
+
+void tn__error_prefix(const char *fmt, ...)
+{
+    record *r = &tls_record;
+    char text[MESSAGE_CHARS];
+    if (r->kept || !r->public.message)
+        return;
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    size_t n = strlen(text), room = sizeof r->message - 1 - n, rest = strlen(r->message);
+    if (rest > room)
+        rest = room;
+    memmove(r->message + n, r->message, rest);
+    memcpy(r->message, text, n);
+    r->message[n + rest] = '\0';
+}
+
+void tn__error_copy(tn__error_record *out)
+{
+    const record *r = &tls_record;
+    out->public = r->public;
+    out->kept = r->kept;
+    memcpy(out->message, r->message, sizeof out->message);
+    memcpy(out->plugin, r->plugin, sizeof out->plugin);
+}
+
+void tn__error_adopt(const tn__error_record *from)
+{
+    record *r = &tls_record;
+    if (r->kept)
+        return;
+    r->public = from->public;
+    r->kept = from->kept;
+    memcpy(r->message, from->message, sizeof r->message);
+    memcpy(r->plugin, from->plugin, sizeof r->plugin);
+    r->public.message = r->message;
+    r->public.plugin = r->plugin;
 }
 
 void tn__error_keep_first(void)
@@ -74,7 +109,7 @@ const char *tn_status_name(tn_status status)
 {
     static const char *const names[] = {"ok",      "argument", "index",       "dtype",     "device",
                                         "overlap", "overflow", "unsupported", "no kernel", "memory",
-                                        "schema",  "plugin",   "internal"};
+                                        "schema",  "plugin",   "internal",    "autograd"};
     bool known = status >= 0 && (size_t)status < sizeof names / sizeof *names;
     return known ? names[status] : "unknown";
 }

@@ -10,7 +10,9 @@
 
 #include "core/base/block_cache.h"
 
-enum { ALIGNMENT = 64, CLASS_BLOCKS = 64 };
+/* How many blocks a list keeps: more of the size of a graph's nodes, which come and go by the
+ * thousand. */
+enum { ALIGNMENT = 64, CLASS_BLOCKS = 64, NODE_BLOCKS = 2048, NODE_BYTES = 512 };
 static const size_t CACHE_BYTES = (size_t)512 << 20; /* per thread */
 
 static atomic_llong live_allocations, system_blocks;
@@ -87,6 +89,11 @@ static inline size_t class_bytes(int class)
     return (size_t)(4 + (class & 3)) << ((class >> 2) + TN__BLOCK_SMALLEST_LOG2 - 2);
 }
 
+static inline uint16_t class_room(int class)
+{
+    return class_bytes(class) <= NODE_BYTES ? NODE_BLOCKS : CLASS_BLOCKS;
+}
+
 static int class_or_none(size_t bytes)
 {
     return bytes <= (size_t)1 << TN__BLOCK_LARGEST_LOG2 ? tn__block_class(bytes)
@@ -122,8 +129,10 @@ bool tn__block_begin_thread(tn__block_cache *c)
         return false;
     pthread_once(&exit_once, make_exit_key);
     pthread_setspecific(exit_key, c);
-    memset(c->room, CLASS_BLOCKS, sizeof c->room);
-    memset(c->pair_room, CLASS_BLOCKS, sizeof c->pair_room);
+    for (int i = 0; i < TN__BLOCK_CLASSES; i++)
+        c->room[i] = class_room(i);
+    for (int i = 0; i < TN__BLOCK_SMALL_CLASSES; i++)
+        c->pair_room[i] = class_room(i);
     c->registered = true;
     return true;
 }
@@ -222,7 +231,7 @@ static int64_t cached_blocks(const tn__block_cache *c)
             n++;
     for (int i = 0; i < TN__BLOCK_SMALL_CLASSES; i++)
         if (c->pairs[i])
-            n += 2 * (CLASS_BLOCKS - c->pair_room[i]);
+            n += 2 * (class_room(i) - c->pair_room[i]);
     return n;
 }
 

@@ -33,7 +33,7 @@ static TN_COLD tn_status failed(const tn_op *op, void *frame, tn_status status)
         const tn_field *f = &op->layout->fields[i];
         memset((char *)frame + f->offset, 0, f->size);
     }
-    if (status > 0 && status <= TN_ERR_INTERNAL)
+    if (status > 0 && status <= TN_ERR_LAST)
         return status;
     return tn__fail(&(tn_call){.op = op}, TN_ERR_PLUGIN,
                     "a kernel of %s returned %d, which is not a status", op->name, status);

@@ -10,6 +10,8 @@
 
 #include <stdatomic.h>
 
+#include <tenon/observe.h>
+
 #include "core/base/base.h"
 #include "core/base/devices.h"
 #include "core/base/provenance.h"
@@ -67,6 +69,7 @@ static inline size_t tn__slot_of(uint64_t keys)
 
 int tn__key_parse(const char *name); /* a slot or alias; -1 when unknown */
 const char *tn__key_name(int registrable);
+uint64_t tn__key_bit(const char *name); /* of a functionality; 0: none of that name */
 
 typedef struct tn__key_guard { /* thread-local sets that every call applies */
     uint64_t include, exclude;
@@ -95,8 +98,10 @@ struct tn__kernel {
     const tn__layout
         *layout; /* of the schema it was compiled against, when older than the operator's */
     const tn_loop_fn *loops; /* of a structured kernel that has them: the short road (short.c) */
+    tn__kernel *observed;    /* what stands before it while calls are observed (observe.c) */
     int32_t rank;
     tn_dtypes dtypes;
+    void *owned; /* data that goes with a transaction that fails */
 };
 
 typedef enum tn__form { TN__FORM_FUNCTIONAL, TN__FORM_INPLACE, TN__FORM_OUT, TN__FORMS } tn__form;
@@ -144,6 +149,8 @@ struct tn_op {
     tn__plugin *owner;       /* who defined it; NULL: native */
     bool defined;            /* false once its plugin was unloaded */
     uint8_t how[TN__SLOTS];  /* tn__how: why a slot holds what it holds */
+    /* core/autograd: what stands for a derivative while nobody has registered one. */
+    const void *_Atomic unknown_derivative;
     tn__kernel *kernels[TN__REGISTRABLE];
     tn_op
         *retired; /* the next one whose name another operator has taken: handles to it stay safe */
@@ -163,6 +170,16 @@ typedef enum tn__how {
 /* Recomputes every slot from the registered kernels, by PyTorch's precedence. */
 void tn__table_compute(tn_op *op);
 const char *tn__how_text(tn__how how);
+
+/* ---- observed calls (observe.c) -------------------------------------------------------------- */
+/* What goes into a backend's slot for the kernel: itself while nobody observes. */
+tn__kernel *tn__observed(tn__kernel *k);
+/* From now on `o` sees every call; NULL: nobody does. */
+void tn__observe(const tn_observer *o);
+/* From now on backends' kernels are entered through g, which calls tn__kernel_enter; NULL: not. */
+typedef tn_status (*tn__guard_fn)(const tn_call *call, tn__kernel *k, void *frame);
+void tn__guard(tn__guard_fn g);
+tn_status tn__kernel_enter(const tn_call *call, tn__kernel *k, void *frame);
 tn_status tn__kernel_missing(tn_call *call, void *frame); /* the error of an empty slot */
 
 /* ---- calls (call.c, structured.c, adapt.c) --------------------------------------------------- */
@@ -180,6 +197,8 @@ tn_status tn__short_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t k
                          const char *file, int line);
 tn_status tn__structured_call(tn_call *call,
                               void *frame); /* prepares results and iterator, then the kernel */
+tn_status tn__written_call(tn_call *call, void *frame); /* a plain kernel, then counts its writes */
+tn_status tn__fresh_call(tn_call *call, void *frame);   /* a composite one: results are unwritten */
 tn_status tn__adapted_call(tn_call *call,
                            void *frame); /* a kernel compiled against an older schema */
 /* Completes a frame that ends early. keys: those that are left below a kernel; 0: the tensors'. */
@@ -191,6 +210,7 @@ tn_status tn__call_with_older_frame(const tn_op *op, void *frame, uint64_t keys,
  * The first failure sticks: whatever is registered afterwards returns it, and commit refuses. */
 struct tn_registry {
     tn__plugin *plugin;
+    tn__plugin *replaced; /* the generation of it whose place this one takes; NULL: none */
     struct tn__staged_op *ops;
     struct tn__staged_kernel *kernels;
     size_t n_ops, n_kernels, cap_ops, cap_kernels;
@@ -202,12 +222,20 @@ struct tn_registry {
 void tn__registry_begin(tn_registry *r, tn__plugin *plugin);
 tn_status tn__registry_ops(tn_registry *r, const tn_op_decl *ops, size_t n);
 tn_status tn__registry_kernels(tn_registry *r, const tn_kernel_decl *kernels, size_t n);
+/* The operator that a schema names, as the transaction sees it, and the forms of its declaration
+ * (NULL where absent). */
+tn_status tn__registry_find(const tn_registry *r, const char *schema, tn_op **out,
+                            tn_op *forms[TN__FORMS]);
+/* One kernel as the fallback of `n` neighbouring runtime slots, of device types to come, too. */
+tn_status tn__registry_fallbacks(tn_registry *r, int slot, int n, tn_kernel_fn fn);
 tn_status tn__registry_device(tn_registry *r, const tn_device_decl *device, int16_t *type_out);
 tn_status tn__registry_imports(tn_registry *r, const char *const *schemas, const tn_op **handles,
                                size_t n);
 tn_status tn__registry_commit(
     tn_registry *r); /* fails on conflicts, and then nothing has changed */
 void tn__registry_rollback(tn_registry *r);
+/* Computes every operator's table anew. */
+void tn__registry_recompute(void);
 /* Takes back everything a plugin registered; kernels that it had replaced serve again. */
 void tn__registry_remove(tn__plugin *plugin);
 

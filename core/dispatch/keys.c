@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <tenon/op.h>
+
 #include "core/dispatch/dispatch.h"
 
 enum { PER_BACKEND = TN__BACKENDS - 1, SINGLE = 0 };
@@ -69,6 +71,23 @@ int tn__key_parse(const char *name)
     return -1;
 }
 
+uint64_t tn__key_bit(const char *name)
+{
+    static const struct {
+        const char *name;
+        int bit;
+    } functionalities[] = {
+        {"Dense", TN__BIT_DENSE},       {"BackendSelect", TN__BIT_BACKEND_SELECT},
+        {"Autograd", TN__BIT_AUTOGRAD}, {"ADInplaceOrView", TN__BIT_AD_INPLACE_OR_VIEW},
+        {"Autocast", TN__BIT_AUTOCAST}, {"Functionalize", TN__BIT_FUNCTIONALIZE},
+        {"Tracer", TN__BIT_TRACER},
+    };
+    for (size_t i = 0; i < COUNT(functionalities); i++)
+        if (strcmp(functionalities[i].name, name) == 0)
+            return TN__KEY(functionalities[i].bit);
+    return 0;
+}
+
 const char *tn__key_name(int key)
 {
     static _Thread_local char text[64];
@@ -86,4 +105,11 @@ const char *tn__key_name(int key)
         return text;
     }
     return "";
+}
+
+bool tn_key_include(const char *functionality, bool on)
+{
+    uint64_t bit = tn__key_bit(functionality);
+    tn__keys_tls.include = on ? tn__keys_tls.include | bit : tn__keys_tls.include & ~bit;
+    return bit != 0;
 }

@@ -13,6 +13,7 @@ static void init(void)
     tn_registry r;
     tn__registry_begin(&r, NULL);
     tn__registry_ops(&r, tn__native_decls, tn__native_count);
+    tn__registry_fallbacks(&r, TN__SLOT_AUTOGRAD, TN__BACKENDS, tn__autograd_unknown);
     if (tn__registry_commit(&r) != TN_OK)
         return; /* the record says why; every call will report a missing operator */
     for (size_t i = 0; i < tn__native_count; i++) {

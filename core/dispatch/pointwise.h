@@ -56,11 +56,14 @@ tn_status tn__refuse_dtype(tn_call *call, tn_dtype dtype) TN_COLD;
 const char *tn__given_name(const tn_op *op,
                            int i); /* of the argument that receives result i: "self", "out" */
 
-/* Counts a write, for whoever saved the tensor before it. A plain load and store: two threads that
- * write one tensor at a time are in error anyway, and then one count may be lost. */
-static inline void tn__mark_written(tn_tensor *t)
+/* Counts a write, for whoever saved the tensor before it, and keeps its call site for the message.
+ * A plain load and store: two threads that write one tensor at a time are in error anyway, and then
+ * one count may be lost. */
+static inline void tn__mark_written(tn_tensor *t, const char *file, int line)
 {
     tn__storage *s = tn__impl(t)->storage;
+    s->written_file = file;
+    s->written_line = line;
     unsigned version = atomic_load_explicit(&s->version, memory_order_relaxed);
     atomic_store_explicit(&s->version, version + 1, memory_order_relaxed);
 }

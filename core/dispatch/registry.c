@@ -112,6 +112,41 @@ void tn__registry_counts(tn__plugin *plugin, size_t *ops, size_t *kernels)
     pthread_mutex_unlock(&lock);
 }
 
+/* ---- what goes ------------------------------------------------------------------------------- */
+/* Records of unloaded plugins. They stay: a call in flight may still read one. */
+static tn__kernel *retired;
+
+static bool unlink_plugin(tn__kernel **list, const tn__plugin *plugin)
+{
+    bool changed = false;
+    while (*list) {
+        tn__kernel *k = *list;
+        if (k->plugin == plugin) {
+            *list = k->next;
+            k->next = retired;
+            retired = k;
+            changed = true;
+        } else {
+            list = &(*list)->next;
+        }
+    }
+    return changed;
+}
+
+/* The generation before: its kernels, and its operators, of which most come again in the same
+ * transaction. The tables stay as they are: a call finds the old kernel or the new one. */
+static void withdraw_replaced(const tn__plugin *replaced)
+{
+    for (int slot = 0; slot < TN__SLOTS; slot++)
+        unlink_plugin(&fallbacks[slot], replaced);
+    for (size_t i = 0; i < n_by_name; i++) {
+        for (int key = 0; key < TN__REGISTRABLE; key++)
+            unlink_plugin(&by_name[i]->kernels[key], replaced);
+        if (by_name[i]->owner == replaced)
+            by_name[i]->defined = false;
+    }
+}
+
 /* ---- commit ---------------------------------------------------------------------------------- */
 static tn__kernel **list_of(const tn__staged_kernel *s)
 {
@@ -136,7 +171,7 @@ static tn_status check_kernel(const tn_registry *r, size_t i)
         return tn__fail(NULL, TN_ERR_PLUGIN, "%s registers two kernels of one rank for %s under %s",
                         tn__plugin_text(r->plugin), name, key);
     for (tn__kernel *k = *list_of(s); k; k = k->next)
-        if (k->rank == s->kernel->rank)
+        if (k->rank == s->kernel->rank && (!r->replaced || k->plugin != r->replaced))
             return tn__fail(NULL, TN_ERR_PLUGIN,
                             "%s already has a kernel of rank %d for %s, from %s; %s must give "
                             "another rank to replace it",
@@ -189,6 +224,7 @@ static void publish_op(const tn__staged_op *s, tn__plugin *plugin)
     } else if (by_name[at] != op) {
         by_name[at]->retired = retired_ops;
         retired_ops = by_name[at];
+        tn__table_compute(retired_ops);
     }
     by_name[at] = op;
 }
@@ -213,6 +249,8 @@ static tn_status commit_locked(tn_registry *r)
     for (size_t i = 0; i < r->n_kernels; i++)
         TN__TRY(check_kernel(r, i));
     TN__TRY(reserve_names(r->n_ops));
+    if (r->replaced)
+        withdraw_replaced(r->replaced);
     for (size_t i = 0; i < r->n_ops; i++)
         publish_op(&r->ops[i], r->plugin);
     bool fallback = false;
@@ -225,7 +263,7 @@ static tn_status commit_locked(tn_registry *r)
             tn__table_compute(r->kernels[i].op);
     for (size_t i = 0; i < r->n_ops; i++)
         tn__table_compute(r->ops[i].op);
-    for (size_t i = 0; fallback && i < n_by_name; i++)
+    for (size_t i = 0; (fallback || r->replaced) && i < n_by_name; i++)
         tn__table_compute(by_name[i]);
     return TN_OK;
 }
@@ -267,6 +305,7 @@ void tn__registry_rollback(tn_registry *r)
     while (r->made) {
         tn__kernel *k = r->made;
         r->made = k->made_before;
+        tn__free(k->owned);
         tn__free(k);
     }
     for (int type = 0; type < TN_DEVICE_TYPES; type++)
@@ -276,24 +315,12 @@ void tn__registry_rollback(tn_registry *r)
 }
 
 /* ---- removal --------------------------------------------------------------------------------- */
-/* Records of unloaded plugins. They stay: a call in flight may still read one. */
-static tn__kernel *retired;
-
-static bool unlink_plugin(tn__kernel **list, const tn__plugin *plugin)
+void tn__registry_recompute(void)
 {
-    bool changed = false;
-    while (*list) {
-        tn__kernel *k = *list;
-        if (k->plugin == plugin) {
-            *list = k->next;
-            k->next = retired;
-            retired = k;
-            changed = true;
-        } else {
-            list = &(*list)->next;
-        }
-    }
-    return changed;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < n_by_name; i++)
+        tn__table_compute(by_name[i]);
+    pthread_mutex_unlock(&lock);
 }
 
 void tn__registry_remove(tn__plugin *plugin)

@@ -67,7 +67,7 @@ static inline bool take_numbers(const tn__structure *s, const void *frame, tn_dt
 /* The result of a functional call, or the tensor that an in-place or out= call gave; NULL: not for
  * this road. */
 static inline tn_tensor *result_for(const tn_op *op, void *frame, tn_tensor *like, tn_tensor *other,
-                                    tn_dtype dtype, tn_dtype out_dtype)
+                                    tn_dtype dtype, tn_dtype out_dtype, const char *file, int line)
 {
     if (op->given_offset == 0)
         return tn__tensor_new_small_like(like, out_dtype);
@@ -76,7 +76,7 @@ static inline tn_tensor *result_for(const tn_op *op, void *frame, tn_tensor *lik
         shares_oddly(out, other))
         return NULL;
     atomic_fetch_add_explicit(&tn__impl(out)->refs, 1, memory_order_relaxed);
-    tn__mark_written(out);
+    tn__mark_written(out, file, line);
     return out;
 }
 
@@ -121,7 +121,8 @@ static __attribute__((noinline)) bool run_mixed(const tn_op *op, const tn__kerne
 }
 
 /* False: nothing was done. */
-static inline bool run(const tn_op *op, const tn__kernel *k, void *frame)
+static inline bool run(const tn_op *op, const tn__kernel *k, void *frame, const char *file,
+                       int line)
 {
     const tn__structure *s = op->structure;
     tn_tensor *a = *(tn_tensor **)((char *)frame + s->tensors[0]);
@@ -140,7 +141,7 @@ static inline bool run(const tn_op *op, const tn__kernel *k, void *frame)
     if (!take_numbers(s, frame, dtype, numbers))
         return false;
     tn_dtype out_dtype = s->pointwise & TN_POINTWISE_BOOL ? TN_BOOL : dtype;
-    tn_tensor *out = result_for(op, frame, a, b, dtype, out_dtype);
+    tn_tensor *out = result_for(op, frame, a, b, dtype, out_dtype, file, line);
     if (TN__UNLIKELY(!out))
         return false;
     char *const data[] = {out->data, a->data, b->data};
@@ -154,5 +155,5 @@ static inline bool run(const tn_op *op, const tn__kernel *k, void *frame)
 tn_status tn__short_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys,
                          const char *file, int line)
 {
-    return run(op, k, frame) ? TN_OK : tn__kernel_call(op, k, frame, keys, file, line);
+    return run(op, k, frame, file, line) ? TN_OK : tn__kernel_call(op, k, frame, keys, file, line);
 }

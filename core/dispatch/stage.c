@@ -55,7 +55,8 @@ static tn_status stage_op(tn_registry *r, const char *schema, tn__form form, sta
     *s = (staged_op){.op = op, .form = form};
     tn_op *staged = find_staged(r, op->name, strlen(op->name));
     tn_op *old = staged ? staged : tn__op_lookup(op->name, strlen(op->name));
-    if (staged || (old && old->defined)) {
+    bool comes_again = r->replaced && !staged && old && old->owner == r->replaced;
+    if (staged || (old && old->defined && !comes_again)) {
         status = name_taken(staged ? r->plugin : old->owner, old, op->schema, r->plugin);
         tn__op_free(op);
         return status;
@@ -230,6 +231,27 @@ static tn_op *find_defined(const tn_registry *r, const char *schema, char name[2
     return op && op->defined ? op : NULL;
 }
 
+tn_status tn__registry_find(const tn_registry *r, const char *schema, tn_op **out,
+                            tn_op *forms[TN__FORMS])
+{
+    char name[256];
+    tn_op *const *known;
+    *out = find_defined(r, schema, name);
+    if (!*out)
+        return tn__fail(NULL, TN_ERR_PLUGIN, "%s: no such operator is registered", name);
+    structure_of(r, *out, &known);
+    memcpy(forms, known, TN__FORMS * sizeof *forms);
+    return TN_OK;
+}
+
+tn_status tn__registry_fallbacks(tn_registry *r, int slot, int n, tn_kernel_fn fn)
+{
+    tn_kernel_decl decl = {.schema = "*", .fn = fn};
+    for (int i = 0; i < n && r->status == TN_OK; i++)
+        first_failure(r, stage_fallback(r, &decl, slot + i));
+    return r->status;
+}
+
 static tn_status check_kernel_decl(const tn_kernel_decl *d, int key)
 {
     if (key < 0)
@@ -252,6 +274,25 @@ static bool gives_one_tensor(const tn_op *op)
     return op->layout->n_results == 1 && op->layout->fields[0].kind == TN_FIELD_TENSOR;
 }
 
+static bool writes(const tn_op *op)
+{
+    const tn__layout *l = op->layout;
+    for (int i = l->n_results; i < l->n_results + l->n_args; i++)
+        if (l->fields[i].flags & TN_FIELD_WRITTEN)
+            return true;
+    return false;
+}
+
+/* Puts `fn` before the kernel. */
+static tn_status wrap(tn_registry *r, const tn_kernel_decl *d, tn_kernel_fn fn, tn__kernel **k)
+{
+    tn__kernel *outer = new_kernel(r, d, fn, *k);
+    if (!outer)
+        return tn__fail_memory(NULL, sizeof *outer);
+    *k = outer;
+    return TN_OK;
+}
+
 static tn_status stage_kernel_decl(tn_registry *r, const tn_kernel_decl *d)
 {
     if (!d->schema || !d->key)
@@ -271,8 +312,12 @@ static tn_status stage_kernel_decl(tn_registry *r, const tn_kernel_decl *d)
     tn_op *const *forms;
     if (d->fn && is_backend(key) && structure_of(r, op, &forms))
         return stage_forms(r, d, key, forms, k);
-    if (d->flags & TN_KERNEL_LEAF && !k->layout && gives_one_tensor(op))
+    if (d->fn && (is_backend(key) || key == TN__ALIAS_COMPOSITE_EXPLICIT) && writes(op))
+        TN__TRY(wrap(r, d, tn__written_call, &k));
+    else if (d->flags & TN_KERNEL_LEAF && !k->layout && gives_one_tensor(op))
         k->enter = tn__leaf_call;
+    else if (d->fn && key == TN__ALIAS_COMPOSITE_EXPLICIT)
+        TN__TRY(wrap(r, d, tn__fresh_call, &k));
     return stage_kernel(r, op, key, k);
 }
 

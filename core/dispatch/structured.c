@@ -197,7 +197,7 @@ static tn_status run(tn_call *call, void *frame, tn__kernel *inner)
     tn_status status = inner->fn(call, frame);
     if (TN__LIKELY(status == TN_OK) && op->form != TN__FORM_FUNCTIONAL)
         for (int i = 0; i < op->structure->n_results; i++)
-            tn__mark_written(*result_at(op, frame, i));
+            tn__mark_written(*result_at(op, frame, i), call->file, call->line);
     return status;
 }
 
@@ -236,7 +236,7 @@ static tn_status call_pointwise(tn_call *call, void *frame, tn__kernel *inner)
     if (TN__UNLIKELY(status != TN_OK))
         drop_results(op, frame);
     else if (op->given_offset)
-        tn__mark_written(*result);
+        tn__mark_written(*result, call->file, call->line);
     return status;
 }
 

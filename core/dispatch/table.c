@@ -89,6 +89,8 @@ void tn__table_compute(tn_op *op)
         choice c = op->defined ? choose(op, slot) : (choice){&missing_kernel, TN__HOW_MISSING};
         if (c.how == TN__HOW_FALLTHROUGH)
             c.kernel = &fallthrough_kernel;
+        else if (is_dense(slot) && c.how != TN__HOW_MISSING)
+            c.kernel = tn__observed(c.kernel);
         op->how[slot] = (uint8_t)c.how;
         atomic_store_explicit(&op->slots[slot], c.kernel, memory_order_release);
     }

@@ -67,4 +67,15 @@ tn_status tn__shape_gather(tn_call *call, tn_tensor *self, int64_t dim, tn_tenso
                            tn_result *r);
 tn_status tn__shape_embedding(tn_call *call, tn_tensor *weight, tn_tensor *indices, tn_result *r);
 
+/* ---- writing by index, running along a dim (scatter.c) --------------------------------------- */
+tn_status tn__shape_like(tn_call *call, tn_tensor *self, tn_result *r);
+tn_status tn__shape_cumulative(tn_call *call, tn_tensor *self, int64_t dim, tn_dtype dtype,
+                               tn_result *r); /* integers to i64 */
+tn_status tn__shape_index_add(tn_call *call, tn_tensor *self, int64_t dim, tn_tensor *index,
+                              tn_tensor *source, tn_result *r);
+tn_status tn__shape_scatter_value(tn_call *call, tn_tensor *self, int64_t dim, tn_tensor *index,
+                                  tn_result *r);
+tn_status tn__shape_scatter(tn_call *call, tn_tensor *self, int64_t dim, tn_tensor *index,
+                            tn_tensor *src, tn_result *r);
+
 #endif

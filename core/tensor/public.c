@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/base/devices.h"
 #include "core/tensor/tensor_impl.h"
 
 void tn_retain(tn_tensor *t)
@@ -18,6 +19,11 @@ void tn_release(tn_tensor *t)
 void tn_tensors_release(tn_tensors *list)
 {
     tn__tensors_release(list);
+}
+
+tn_status tn_device_parse(const char *text, tn_device *out)
+{
+    return tn__device_parse(text, out);
 }
 
 tn_status tn_tensor_new(int64_t ndim, const int64_t *sizes, tn_dtype dtype, tn_device device,

@@ -57,6 +57,11 @@ tn_tensor *tn__scope_add(tn_tensor *t)
     return t;
 }
 
+tn_tensor *tn_scoped(tn_tensor *t)
+{
+    return t ? tn__scope_add(t) : NULL;
+}
+
 tn_tensor *tn_keep(tn_tensor *t)
 {
     for (tn_scope *s = innermost; s && t; s = s->outer)

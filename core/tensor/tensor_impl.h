@@ -20,6 +20,8 @@ typedef struct tn__storage {
     void (*release)(void *owner, void *data,
                     size_t bytes); /* NULL: data stands behind the header */
     void *owner;
+    const char *written_file; /* call site of the last write; NULL: none known */
+    int32_t written_line;
 } tn__storage;
 
 typedef struct tn__tensor {
@@ -61,8 +63,12 @@ static inline void tn__view_bind(tn__tensor *t, tn__tensor *of)
     tn_tensor *base = of->base ? of->base : &of->pub;
     t->base = NULL;
     if (!(TN_DTYPE_BIT(t->pub.dtype) & (TN_DTYPES_FLOATING | TN_DTYPES_COMPLEX)) ||
-        t->pub.dtype != base->dtype || t->pub.flags & TN_TENSOR_INFERENCE)
+        t->pub.dtype != base->dtype)
         return;
+    if (TN__UNLIKELY((t->pub.flags | base->flags) & TN_TENSOR_INFERENCE)) {
+        t->pub.flags |= TN_TENSOR_INFERENCE;
+        return;
+    }
     atomic_fetch_add_explicit(&tn__impl(base)->refs, 1, memory_order_relaxed);
     t->base = base;
     t->pub.keys |= tn__mode_tls.view_keys;

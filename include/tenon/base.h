@@ -45,10 +45,13 @@ enum {
     TN_ERR_SCHEMA = 10,   /* a schema string that is wrong, or two that do not agree */
     TN_ERR_PLUGIN = 11,   /* a plugin that cannot be loaded, or broke the border's rules */
     TN_ERR_INTERNAL = 12, /* an invariant of Tenon does not hold: a bug to report */
+    TN_ERR_AUTOGRAD = 13, /* a gradient that does not exist, or whose saved tensors are gone */
+    TN_ERR_LAST = TN_ERR_AUTOGRAD,
 };
 
 /* Element types. Order is ours and frozen; TN_DTYPE_NONE is an absent `ScalarType?`. */
 typedef int32_t tn_dtype;
+typedef int32_t tn_field_kind; /* TN_FIELD_TENSOR ...: tenon/border.h */
 enum {
     TN_DTYPE_NONE = -1,
     TN_BOOL = 0,

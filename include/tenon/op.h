@@ -11,49 +11,6 @@
 
 TN_BEGIN_DECLS
 
-/* What a frame's field holds, as its C type in the frame. Optional fields have an absent value in
- * band: NULL, has = 0, kind = TN_SCALAR_NONE, -1, len = -1. */
-typedef enum tn_field_kind {
-    TN_FIELD_TENSOR,        /* tn_tensor *; NULL when optional and absent */
-    TN_FIELD_TENSORS,       /* tn_tensors */
-    TN_FIELD_INT,           /* int64_t */
-    TN_FIELD_OPT_INT,       /* tn_opt_int */
-    TN_FIELD_INTS,          /* tn_ints */
-    TN_FIELD_FLOAT,         /* double */
-    TN_FIELD_OPT_FLOAT,     /* tn_opt_float */
-    TN_FIELD_FLOATS,        /* tn_floats */
-    TN_FIELD_BOOL,          /* bool */
-    TN_FIELD_OPT_BOOL,      /* tn_opt_bool */
-    TN_FIELD_BOOLS,         /* tn_bools */
-    TN_FIELD_SCALAR,        /* tn_scalar */
-    TN_FIELD_SCALARS,       /* tn_scalars */
-    TN_FIELD_DTYPE,         /* tn_dtype */
-    TN_FIELD_DEVICE,        /* tn_device */
-    TN_FIELD_LAYOUT,        /* tn_layout */
-    TN_FIELD_MEMORY_FORMAT, /* tn_memory_format */
-    TN_FIELD_STR,           /* const char * */
-    TN_FIELD_GENERATOR,     /* void * */
-    TN_FIELD_UNSUPPORTED,   /* no frame type yet: the operator cannot be called */
-} tn_field_kind;
-
-enum {
-    TN_FIELD_OPTIONAL = 1, /* may be absent */
-    TN_FIELD_WRITTEN = 2,  /* marked (a!) */
-    TN_FIELD_OUT = 4,      /* an out= argument */
-    TN_FIELD_KWONLY = 8,
-    TN_FIELD_DEFAULTED = 16,
-    TN_FIELD_ALIASED = 32, /* carries an alias annotation */
-};
-
-typedef struct tn_field {
-    const char *name; /* results without a name: "result", "result0", "result1", ... */
-    const char *type; /* as the schema spells it: "Tensor(a!)?", "int[2]" */
-    tn_field_kind kind;
-    uint32_t flags;
-    uint32_t offset; /* bytes from the frame's begin */
-    uint32_t size;
-} tn_field;
-
 /* "aten::add.Tensor", "add.Tensor" (aten is assumed) or a whole schema. NULL when there is none. */
 TN_API const tn_op *tn_op_find(const char *name);
 TN_API const char *tn_op_name(const tn_op *op);
@@ -85,6 +42,9 @@ TN_API tn_dtypes tn_op_dtypes(const tn_op *op,
 /* Runtime keys by slot, for loops over all of them; NULL at the end, "" for a slot that no device
  * type has. The text stays as it is until the thread's next call. */
 TN_API const char *tn_key_at(int slot);
+/* Gives every call of this thread the key of a functionality ("Tracer"), or no longer; false: there
+ * is no such one. */
+TN_API bool tn_key_include(const char *functionality, bool on);
 
 TN_END_DECLS
 #endif

@@ -26,6 +26,8 @@ TN_API tn_status tn_tensor_from_memory(void *data, tn_dtype dtype, int64_t ndim,
                                        const int64_t *sizes, const int64_t *strides,
                                        void (*release)(void *owner, void *data, size_t bytes),
                                        void *owner, tn_tensor **out);
+/* "cpu", "cuda:1", or a device type that a plugin has brought. */
+TN_API tn_status tn_device_parse(const char *text, tn_device *out);
 TN_API tn_status tn_tensor_new(int64_t ndim, const int64_t *sizes, tn_dtype dtype, tn_device device,
                                tn_tensor **out); /* uninitialised */
 /* A tensor of given geometry over another one's storage. offset in elements. */
@@ -75,6 +77,19 @@ static inline tn_scalar tn_scalar_same(tn_scalar s)
 {
     return s;
 }
+/* The element of a one-element host tensor as a double (of a complex one: its real part), to print
+ * or compare. NaN, with the error recorded, when there is no such element; NaN for NULL. */
+static inline double tn_as_double(const tn_tensor *t)
+{
+    tn_scalar s = tn_scalar_float(__builtin_nan(""));
+    if (t && tn_tensor_item(t, &s) != TN_OK)
+        return __builtin_nan("");
+    return s.kind == TN_SCALAR_INT || s.kind == TN_SCALAR_BOOL ? (double)s.v.i : s.v.f;
+}
+/* What an expression's option holds when it is left out and has no default: values that no
+ * computation makes. */
+#define TN_ABSENT __builtin_nan("0x7e11abe")
+#define TN_ABSENT_INT (-0x7e11abe7e11abe0)
 #ifndef __cplusplus
 /* Any C number, or a tn_scalar, as a tn_scalar; a C bool, integer or floating type keeps its
  * kind. */
@@ -85,6 +100,11 @@ static inline tn_scalar tn_scalar_same(tn_scalar s)
              : tn_scalar_float, double                                                             \
              : tn_scalar_float, default                                                            \
              : tn_scalar_int)(x)
+/* For operands that may be a tensor or a number: which it is, known when compiling, and the value
+ * as the one that it is (as the other: a placeholder of the right type). */
+#define TN_IS_NUMBER(x) _Generic((x), tn_tensor * : 0, void * : 0, default : 1)
+#define TN_THE_NUMBER(x) TN_NUM(_Generic((x), tn_tensor * : 0, void * : 0, default : (x)))
+#define TN_THE_TENSOR(x) _Generic((x), tn_tensor * : (x), void * : (x), default : (tn_tensor *)NULL)
 /* A list of integers that lives as long as the enclosing block: TN_INTS(2, 3). */
 #define TN_INTS(...)                                                                               \
     ((tn_ints){(const int64_t[]){__VA_ARGS__},                                                     \
@@ -107,6 +127,9 @@ TN_API void tn_scope_leave(tn_scope *s);
 /* Takes t out of its scope: the caller owns it now. Passes NULL through, so that it wraps an
  * expression. */
 TN_API tn_tensor *tn_keep(tn_tensor *t);
+/* The other way: gives a tensor that the caller owns to the innermost scope. NULL passes through,
+ * and is what comes when memory ran out, with t released. */
+TN_API tn_tensor *tn_scoped(tn_tensor *t);
 #if defined(__GNUC__) && !defined(__cplusplus)
 static inline tn_scope *tn_scope_begin(tn_scope *s)
 {

@@ -8,14 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "threads.h"
+
 #include <tenon/op.h>
 #include <tenon/ops.h>
 #include <tenon/runtime.h>
 #include <tenon/tensor.h>
 
-enum { N_THREADS = 8, ROUNDS = 500, SMALL = 8, LARGE = 1 << 17 };
-
-typedef const char *(*test_fn)(int thread);
+enum { SMALL = 8, LARGE = 1 << 17 };
 
 static pthread_barrier_t barrier;
 static tn_tensor *shared; /* SMALL floats: 0, 1, 2, ... */
@@ -141,7 +141,7 @@ static void *run_job(void *arg)
     return NULL;
 }
 
-static bool run_test(const char *name, test_fn test)
+static bool run_test(const char *name, test_fn test, const char *(*after)(void))
 {
     pthread_t threads[N_THREADS];
     job jobs[N_THREADS];
@@ -159,14 +159,17 @@ static bool run_test(const char *name, test_fn test)
             printf("%s, thread %d: %s\n", name, i, jobs[i].wrong);
         ok = ok && !*jobs[i].wrong;
     }
-    return ok;
+    const char *wrong = after ? after() : NULL;
+    if (wrong)
+        printf("%s, afterwards: %s\n", name, wrong);
+    return ok && !wrong;
 }
 
 static bool make_shared(void)
 {
     const float values[SMALL] = {0, 1, 2, 3, 4, 5, 6, 7};
     const int64_t n = SMALL;
-    return tn_tensor_from_data(values, TN_F32, 1, &n, &shared) == TN_OK;
+    return tn_tensor_from_data(values, TN_F32, 1, &n, &shared) == TN_OK && autograd_begin();
 }
 
 int main(void)
@@ -174,9 +177,16 @@ int main(void)
     static const struct {
         const char *name;
         test_fn test;
-    } tests[] = {{"first_use", first_use},     {"calls", calls},
-                 {"references", references},   {"errors", errors},
-                 {"large_calls", large_calls}, {"registry", registry}};
+        const char *(*after)(void); /* of all threads: what they did together */
+    } tests[] = {{"first_use", first_use, NULL},
+                 {"calls", calls, NULL},
+                 {"references", references, NULL},
+                 {"errors", errors, NULL},
+                 {"large_calls", large_calls, NULL},
+                 {"registry", registry, NULL},
+                 {"parameters", parameters, parameters_after},
+                 {"operators", operators, operators_after},
+                 {"graph", graph, graph_after}};
     enum { N_TESTS = sizeof tests / sizeof *tests };
     int passed = 0;
     pthread_barrier_init(&barrier, NULL, N_THREADS);
@@ -185,8 +195,9 @@ int main(void)
             printf("no tensor could be made: %s\n", tn_error_last()->message);
             break;
         }
-        passed += run_test(tests[i].name, tests[i].test);
+        passed += run_test(tests[i].name, tests[i].test, tests[i].after);
     }
+    autograd_end();
     tn_release(shared);
     pthread_barrier_destroy(&barrier);
     printf("%d passed, %d failed\n", passed, N_TESTS - passed);

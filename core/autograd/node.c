@@ -1,0 +1,105 @@
+/* node.c - nodes of the graph: what all kinds share, and how a graph goes.
+ *
+ * Releasing a node releases those below it. A chain may be millions long, so nothing here recurses:
+ * a node whose last reference goes while another is being freed waits in a list of the thread. */
+#include <sched.h>
+#include <string.h>
+
+#include "core/autograd/autograd_impl.h"
+
+static _Thread_local uint64_t sequence __attribute__((tls_model("initial-exec")));
+
+void tn__node_init(tn__node *n, const tn__node_class *class, const char *name)
+{
+    atomic_init(&n->refs, 1);
+    n->class = class;
+    n->name = name;
+    n->sequence = ++sequence;
+    n->outlooks = &n->one_output;
+}
+
+void tn__node_retain(tn__node *n)
+{
+    if (tn__is_leaf_node(n))
+        tn__tensor_retain(((tn__leaf *)n)->tensor);
+    else
+        atomic_fetch_add_explicit(&n->refs, 1, memory_order_relaxed);
+}
+
+/* ---- outlooks -------------------------------------------------------------------------------- */
+tn_status tn__outlook_set_more(tn__outlook *o, const tn_tensor *t)
+{
+    o->more = tn__alloc(t->ndim * sizeof *o->more);
+    if (!o->more)
+        return tn__fail_memory(NULL, t->ndim * sizeof *o->more);
+    memcpy(o->more, t->sizes, t->ndim * sizeof *o->more);
+    return TN_OK;
+}
+
+/* ---- the end of a graph ---------------------------------------------------------------------- */
+typedef struct mortuary { /* nodes of this thread that wait to be freed */
+    tn__node *dead;
+    bool open;
+} mortuary;
+static _Thread_local mortuary here __attribute__((tls_model("initial-exec")));
+
+static inline void take_apart(tn__node *n)
+{
+    n->class->drop(n);
+    for (uint32_t i = 0; i < n->n_edges; i++)
+        if (n->edges[i].node)
+            tn__node_release(n->edges[i].node);
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        if (n->outlooks[i].more)
+            tn__free(n->outlooks[i].more);
+    if (n->hooks)
+        tn__hooks_free(&n->hooks);
+    n->class->free(n);
+}
+
+void tn__node_release(tn__node *n)
+{
+    if (tn__is_leaf_node(n)) {
+        tn__tensor_release(((tn__leaf *)n)->tensor);
+        return;
+    }
+    if (atomic_load_explicit(&n->refs, memory_order_acquire) != 1 &&
+        atomic_fetch_sub_explicit(&n->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    n->next_dead = here.dead;
+    here.dead = n;
+    if (here.open)
+        return;
+    here.open = true;
+    while (here.dead) {
+        tn__node *next = here.dead;
+        here.dead = next->next_dead;
+        take_apart(next);
+    }
+    here.open = false;
+}
+
+/* ---- one thread at a time -------------------------------------------------------------------- */
+/* Two passes seldom meet in a node, and a node runs shortly: waiting is giving way. */
+void tn__node_lock(tn__node *n)
+{
+    bool free = false;
+    while (!atomic_compare_exchange_weak_explicit(&n->busy, &free, true, memory_order_acquire,
+                                                  memory_order_relaxed)) {
+        free = false;
+        sched_yield();
+    }
+}
+
+void tn__node_unlock(tn__node *n)
+{
+    atomic_store_explicit(&n->busy, false, memory_order_release);
+}
+
+tn_status tn__node_was_dropped(const tn__node *n)
+{
+    return tn__fail(&(tn_call){.op = n->op, .file = n->file, .line = n->line}, TN_ERR_AUTOGRAD,
+                    "%s: the graph was already freed by an earlier backward pass, and with it what "
+                    "this node had saved; pass keep_graph to the first pass to walk it again",
+                    n->name);
+}

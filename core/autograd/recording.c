@@ -1,0 +1,315 @@
+/* recording.c - the boxed kernel of Autograd: every call of every operator that may need a gradient
+ * comes through here. It looks who requires one, calls the operator below Autograd, and records a
+ * node.
+ *
+ * Tensors without history carry no Autograd key and never get here; views made while recording do,
+ * because their base may have been given a history since. */
+#include "core/autograd/derivative.h"
+#include "core/autograd/forward.h"
+#include "core/autograd/slices.h"
+
+/* ---- who requires a gradient ----------------------------------------------------------------- */
+static TN_COLD void survey_lists(const tn__derivative *d, const void *frame, tn__survey *s)
+{
+    for (int i = 0; i < d->n_args; i++) {
+        tn__items span = tn__items_at(frame, &d->args[i]);
+        s->n_edges += (int32_t)span.len;
+        for (int64_t j = 0; j < span.len; j++)
+            if (span.data[j] && tn__requires_grad(span.data[j]))
+                s->wants |= UINT64_C(1) << i;
+    }
+}
+
+static inline void survey(const tn__derivative *d, const void *frame, tn__survey *s)
+{
+    *s = (tn__survey){0};
+    if (d->has_lists) {
+        survey_lists(d, frame, s);
+    } else {
+        s->n_edges = d->n_args;
+        for (int i = 0; i < d->n_args; i++) {
+            const tn_tensor *t = tn__tensor_at(frame, d->args[i].offset);
+            if (t && tn__requires_grad(t))
+                s->wants |= UINT64_C(1) << i;
+        }
+    }
+    if (TN__UNLIKELY(tn__forward_active))
+        s->tangents = tn__forward_any(d, frame);
+}
+
+static tn_status below(const tn_call *call, void *frame)
+{
+    uint64_t held = tn__keys_tls.exclude;
+    tn__keys_tls.exclude = held | TN__KEY(TN__BIT_AUTOGRAD);
+    tn_status status = tn__dispatch(call->op, frame, call->keys & (TN__KEY(TN__BIT_AUTOGRAD) - 1),
+                                    call->file, call->line);
+    tn__keys_tls.exclude = held;
+    return status;
+}
+
+/* What out= overwrites would keep a history that is not its own. */
+static bool writes_history(const tn__derivative *d, const void *frame)
+{
+    for (int i = 0; i < d->n_outs; i++) {
+        tn__items span = tn__items_at(frame, &d->outs[i]);
+        for (int64_t j = 0; j < span.len; j++)
+            if (span.data[j] && tn__requires_grad(span.data[j]))
+                return true;
+    }
+    return false;
+}
+
+static TN_COLD tn_status refuse_out(tn_call *call)
+{
+    return tn__fail(call, TN_ERR_AUTOGRAD,
+                    "an out= call is not recorded, and an argument or an out requires a gradient; "
+                    "call the functional form, or put the call in TN_NO_GRAD");
+}
+
+/* Gradients never flow out of inference mode, so a call on such a tensor that another argument's
+ * gradient would record is an error where it would have to be saved (saved.c). Writing one in place
+ * while recording is one at once. */
+static TN_COLD tn_status refuse_inference(tn_call *call)
+{
+    return tn__fail(call, TN_ERR_AUTOGRAD,
+                    "a tensor made in inference mode is written in place by a call that is "
+                    "recorded; clone it outside of inference mode first");
+}
+
+static tn_status check_written(tn_call *call, const tn__derivative *d, const void *frame)
+{
+    tn_tensor *self = tn__tensor_at(frame, d->self);
+    if (self->flags & TN_TENSOR_INFERENCE)
+        return refuse_inference(call);
+    return tn__check_writable(call, d->decl.name, self);
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+static bool can_differ(const tn_tensor *t)
+{
+    return TN_DTYPE_BIT(t->dtype) & (TN_DTYPES_FLOATING | TN_DTYPES_COMPLEX);
+}
+
+static bool is_argument(const tn__derivative *d, const void *frame, const tn_tensor *t)
+{
+    for (int i = 0; i < d->n_args; i++) {
+        tn__items span = tn__items_at(frame, &d->args[i]);
+        for (int64_t j = 0; j < span.len; j++)
+            if (span.data[j] == t)
+                return true;
+    }
+    return false;
+}
+
+/* A kernel may return an argument itself, which keeps its own history. */
+static tn_status own_tensor(tn_tensor **t)
+{
+    tn_tensor *view;
+    TN__TRY(tn__tensor_view(NULL, *t, (*t)->ndim, (*t)->sizes, (*t)->strides, tn__impl(*t)->offset,
+                            (*t)->dtype, &view));
+    tn__tensor_release(*t);
+    *t = view;
+    return TN_OK;
+}
+
+static tn_status attach(const tn__derivative *d, const void *frame, tn__node *n, tn_tensor **t,
+                        uint32_t nr, bool one_of_many)
+{
+    if (is_argument(d, frame, *t))
+        TN__TRY(own_tensor(t));
+    TN__TRY(tn__outlook_set(&n->outlooks[nr], *t));
+    tn__tensor *impl = tn__impl(*t);
+    if (d->effect != TN__EFFECT_VIEW && impl->base) { /* shares memory, but is no view to anyone */
+        tn__tensor_release(impl->base);
+        impl->base = NULL;
+    }
+    TN__TRY(tn__set_history(*t, n, nr));
+    if (one_of_many)
+        tn__record_of(*t)->view_kind = TN__VIEW_ONE_OF_MANY;
+    return TN_OK;
+}
+
+static tn_status need_outlooks(tn__node *n, uint32_t count)
+{
+    if (count > 1) {
+        tn__outlook *all = tn__zalloc(count * sizeof *all);
+        if (!all)
+            return tn__fail_memory(NULL, count * sizeof *all);
+        n->outlooks = all;
+    } else {
+        n->one_output = (tn__outlook){0};
+    }
+    n->n_outputs = count;
+    return TN_OK;
+}
+
+static tn_status attach_all(const tn__derivative *d, void *frame, tn__node *n)
+{
+    uint32_t count = 0, nr = 0;
+    for (int i = 0; i < d->n_results; i++)
+        count += (uint32_t)tn__items_at(frame, &d->results[i]).len;
+    TN__TRY(need_outlooks(n, count));
+    for (int i = 0; i < d->n_results; i++) {
+        const tn__place *p = &d->results[i];
+        tn__items span = tn__items_at(frame, p);
+        for (int64_t j = 0; j < span.len; j++, nr++) {
+            tn_tensor **t = (tn_tensor **)&span.data[j];
+            if (*t && p->differentiable && can_differ(*t))
+                TN__TRY(attach(d, frame, n, t, nr, p->is_list && d->effect == TN__EFFECT_VIEW));
+        }
+    }
+    return TN_OK;
+}
+
+/* Made by the call, and nobody else has it or its memory. */
+static inline bool is_fresh(const tn_tensor *t)
+{
+    const tn__tensor *impl = tn__impl(t);
+    return !impl->autograd && !impl->base &&
+           atomic_load_explicit(&impl->refs, memory_order_relaxed) == 1 &&
+           atomic_load_explicit(&impl->storage->refs, memory_order_relaxed) == 1;
+}
+
+/* Most calls have one fresh result, which takes over the reference to the node: *taken. */
+static inline tn_status attach_results(const tn__derivative *d, void *frame, tn__node *n,
+                                       bool *taken)
+{
+    const tn__place *p = &d->results[0];
+    tn_tensor *t = d->n_results == 1 && !p->is_list ? tn__tensor_at(frame, p->offset) : NULL;
+    if (TN__UNLIKELY(!t || !p->differentiable || !can_differ(t) || !is_fresh(t)))
+        return attach_all(d, frame, n);
+    n->n_outputs = 1;
+    TN__TRY(tn__outlook_set(&n->one_output, t));
+    atomic_store_explicit(&tn__impl(t)->storage->version, 0, memory_order_relaxed);
+    TN__TRY(tn__begin_history(t, n));
+    *taken = true;
+    return TN_OK;
+}
+
+/* ---- in place -------------------------------------------------------------------------------- */
+typedef struct
+    geometry { /* of the written tensor before the call, to know transpose_ and its kin */
+    int64_t ndim, offset, dims[2 * TN_MAX_DIMS];
+} geometry;
+
+static void remember(geometry *g, const tn_tensor *t)
+{
+    g->ndim = t->ndim;
+    g->offset = tn__impl(t)->offset;
+    for (int d = 0; d < t->ndim; d++) {
+        g->dims[2 * d] = t->sizes[d];
+        g->dims[2 * d + 1] = t->strides[d];
+    }
+}
+
+static bool has_changed(const geometry *g, const tn_tensor *t)
+{
+    if (g->ndim != t->ndim || g->offset != tn__impl(t)->offset)
+        return true;
+    for (int d = 0; d < t->ndim; d++)
+        if (g->dims[2 * d] != t->sizes[d] || g->dims[2 * d + 1] != t->strides[d])
+            return true;
+    return false;
+}
+
+/* Which edge of the node is the written tensor's; n_edges: none. */
+static uint32_t written_edge(const tn__derivative *d, const void *frame, const tn__node *n)
+{
+    uint32_t at = 0;
+    if (d->written < 0)
+        return n->n_edges;
+    for (int i = 0; i < d->written; i++)
+        at += (uint32_t)tn__items_at(frame, &d->args[i]).len;
+    return at;
+}
+
+static tn_status attach_written(const tn__derivative *d, void *frame, tn__node *n,
+                                const geometry *before)
+{
+    tn_tensor *self = tn__tensor_at(frame, d->self);
+    TN__TRY(need_outlooks(n, 1));
+    TN__TRY(tn__outlook_set(&n->one_output, self));
+    if (has_changed(before, self)) /* another view of the same elements: nothing was written */
+        return tn__set_history(self, n, 0);
+    return tn__rebase(self, n, written_edge(d, frame, n));
+}
+
+static tn_status record_in_place(tn_call *call, const tn__derivative *d, void *frame,
+                                 const tn__survey *s)
+{
+    tn__node *n;
+    geometry before;
+    TN__TRY(check_written(call, d, frame));
+    TN__TRY(tn__op_node_new(d, call, frame, s, &n));
+    remember(&before, tn__tensor_at(frame, d->self));
+    tn_status status = below(call, frame);
+    if (status == TN_OK) {
+        status = attach_written(d, frame, n, &before);
+        if (status == TN_OK)
+            status = tn__op_node_save_results(n, frame);
+        if (status != TN_OK)
+            tn_op_frame_release(call->op, frame);
+    }
+    tn__node_release(n);
+    return status;
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
+static tn_status record(tn_call *call, const tn__derivative *d, void *frame, const tn__survey *s)
+{
+    tn__node *n;
+    bool taken = false;
+    if (d->effect == TN__EFFECT_INPLACE)
+        return record_in_place(call, d, frame, s);
+    TN__TRY(tn__op_node_new(d, call, frame, s, &n));
+    tn_status status = below(call, frame);
+    if (TN__LIKELY(status == TN_OK)) {
+        status = attach_results(d, frame, n, &taken);
+        if (status == TN_OK && d->keeps_results)
+            status = tn__op_node_save_results(n, frame);
+        if (TN__UNLIKELY(status != TN_OK))
+            tn_op_frame_release(call->op, frame);
+    }
+    if (!taken)
+        tn__node_release(n);
+    return status;
+}
+
+static TN_COLD tn_status call_writing(tn_call *call, const tn__derivative *d, void *frame,
+                                      const tn__survey *s)
+{
+    /* What is overwritten loses its gradient, even where the call itself has none. */
+    bool cuts = d->effect == TN__EFFECT_INPLACE && d->written < 0 && !s->wants &&
+                tn__requires_grad(tn__tensor_at(frame, d->self));
+    if (d->effect == TN__EFFECT_OUT && tn__recording() && (s->wants || writes_history(d, frame)))
+        return refuse_out(call);
+    if (s->tangents)
+        return tn__forward_call(call, d, frame, s, below, record);
+    if ((!s->wants && !cuts) || (!d->decl.backward && !d->unknown && !cuts) || !tn__recording())
+        return below(call, frame);
+    return record(call, d, frame, s);
+}
+
+static inline tn_status call_with(tn_call *call, const tn__derivative *d, void *frame)
+{
+    tn__survey s;
+    survey(d, frame, &s);
+    if (d->effect == TN__EFFECT_INPLACE || d->effect == TN__EFFECT_OUT)
+        return call_writing(call, d, frame, &s);
+    if (TN__UNLIKELY(s.tangents))
+        return tn__forward_call(call, d, frame, &s, below, record);
+    if (!s.wants || (!d->decl.backward && !d->unknown) || !tn__recording())
+        return below(call, frame);
+    return record(call, d, frame, &s);
+}
+
+tn_status tn__autograd_call(tn_call *call, void *frame)
+{
+    return call_with(call, call->data, frame);
+}
+
+tn_status tn__autograd_unknown(tn_call *call, void *frame)
+{
+    const tn__derivative *d = tn__derivative_unknown(call->op);
+    return d ? call_with(call, d, frame) : TN_ERR_MEMORY;
+}

@@ -1,0 +1,18 @@
+/* slices.h - in-place calls on views, and views of what was written in place. */
+#ifndef TN_CORE_AUTOGRAD_SLICES_H
+#define TN_CORE_AUTOGRAD_SLICES_H
+
+#include "core/autograd/autograd_impl.h"
+
+/* A view whose base has a newer history gets the node that takes it out of the base. */
+tn_status tn__view_renew(tn_tensor *view);
+
+/* Whether a recorded call may write t in place: an error for a leaf that requires a gradient, for a
+ * view of one, and for views whose history cannot be rewritten. */
+tn_status tn__check_writable(tn_call *call, const char *name, tn_tensor *t);
+
+/* t was written by the call that n stands for; n's edge `self` is where t's former gradient goes.
+ * From here on t, its base and all views of it have the new history. */
+tn_status tn__rebase(tn_tensor *t, tn__node *n, uint32_t self);
+
+#endif
