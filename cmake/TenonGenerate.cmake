@@ -13,17 +13,22 @@ set(TENON_GENERATED_META meta/structured.c)
 set(TENON_GENERATED_CUDA bool u8 i8 i16 i32 i64 f32 f64 c64 c128) # float kernels serve f16 and bf16
 list(TRANSFORM TENON_GENERATED_CUDA REPLACE "(.+)" "cuda/pointwise_\\1.cu")
 list(APPEND TENON_GENERATED_CUDA cuda/pointwise.c)
-set(TENON_GENERATED_OTHER core/shape/rules.h cpu/pointwise_loops.h)
+set(TENON_GENERATED_OTHER core/shape/rules.h cpu/pointwise_loops.h autograd/derivatives.h)
+set(TENON_GENERATED_AUTOGRAD autograd/derivatives.c)
 set(generated)
-foreach(list HEADERS CORE CPU CPU_ISA META CUDA OTHER)
+foreach(list HEADERS CORE CPU CPU_ISA META CUDA AUTOGRAD OTHER)
     list(TRANSFORM TENON_GENERATED_${list} PREPEND ${TENON_GENERATED}/)
     list(APPEND generated ${TENON_GENERATED_${list}})
 endforeach()
 
 set(TENON_YAML ${CMAKE_SOURCE_DIR}/native_functions.yaml)
+set(TENON_DERIVATIVES ${CMAKE_SOURCE_DIR}/derivatives.yaml)
 set(TENON_TEMPLATES ${CMAKE_SOURCE_DIR}/codegen/templates)
 file(GLOB templates CONFIGURE_DEPENDS ${TENON_TEMPLATES}/*.m4)
-set(command tenon-gen --schema ${TENON_YAML} --templates ${TENON_TEMPLATES} --out ${TENON_GENERATED})
+set(command tenon-gen --schema ${TENON_YAML} --derivatives ${TENON_DERIVATIVES} --templates ${TENON_TEMPLATES}
+    --out ${TENON_GENERATED})
+# Beside the program as in the installed tree: what a plugin's formulas may call.
+configure_file(${TENON_YAML} ${CMAKE_BINARY_DIR}/share/tenon/native_functions.yaml COPYONLY)
 
 # tenon-gen leaves files alone that would not change, so what does not depend on a change is not built again; the
 # stamp tells the build tool that it ran.
@@ -31,8 +36,8 @@ set(TENON_GENERATED_STAMP ${TENON_GENERATED}/stamp)
 add_custom_command(OUTPUT ${TENON_GENERATED_STAMP} BYPRODUCTS ${generated}
     COMMAND ${command}
     COMMAND ${CMAKE_COMMAND} -E touch ${TENON_GENERATED_STAMP}
-    DEPENDS tenon-gen ${TENON_YAML} ${templates}
-    COMMENT "tenon-gen native_functions.yaml" VERBATIM)
+    DEPENDS tenon-gen ${TENON_YAML} ${TENON_DERIVATIVES} ${templates}
+    COMMENT "tenon-gen native_functions.yaml derivatives.yaml" VERBATIM)
 add_custom_target(tenon_generated DEPENDS ${TENON_GENERATED_STAMP})
 # Says what differs between what is there and what would be written: nothing, right after a build.
 add_custom_target(tenon_gen_check COMMAND ${command} --check DEPENDS ${TENON_GENERATED_STAMP} VERBATIM)

@@ -8,7 +8,8 @@ install(TARGETS tenon EXPORT TenonTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LI
     INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${TENON_STAGED_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenon)
 install(DIRECTORY codegen/templates/ DESTINATION ${data_dir}/templates FILES_MATCHING PATTERN *.m4)
-install(FILES cmake/tenon_plugin.map DESTINATION ${data_dir})
+install(DIRECTORY tools/plugin-template DESTINATION ${data_dir} USE_SOURCE_PERMISSIONS)
+install(FILES cmake/tenon_plugin.map native_functions.yaml DESTINATION ${data_dir}) # what formulas may call
 install(DIRECTORY ${TENON_GENERATED}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 install(EXPORT TenonTargets NAMESPACE tenon:: DESTINATION ${package_dir})

@@ -1,4 +1,5 @@
-# tenon_add_plugin(NAME SOURCES file.. [ISA_SOURCES file..] [SCHEMA file.yaml] [INCLUDES dir..] [LIBRARIES lib..])
+# tenon_add_plugin(NAME SOURCES file.. [ISA_SOURCES file..] [SCHEMA file.yaml [DERIVATIVES file.yaml]]
+#     [INCLUDES dir..] [LIBRARIES lib..])
 #
 # Builds NAME.so, a Tenon plugin: a module that links nothing of Tenon and exports one symbol, tenon_plugin.
 # This file is installed: Tenon's own plugins and a third party's are built by the same lines.
@@ -6,6 +7,8 @@
 #   ISA_SOURCES  .c files compiled once per instruction set of TENON_ISAS, with -DTN_ISA=baseline|avx2|avx512
 #   SCHEMA       a YAML file in native_functions.yaml's form: tenon-gen makes NAME_ops.h and NAME_ops.c of it, which
 #                are on the include path and compiled in
+#   DERIVATIVES  a YAML file in derivatives.yaml's form: the gradients of operators of SCHEMA. An operator with an
+#                expression has one without
 #   INCLUDES     further include directories
 #   LIBRARIES    further libraries to link
 # It stands on the target tenon::plugin (headers), and on TENON_GEN, TENON_TEMPLATES and TENON_EXPORT_MAP.
@@ -81,18 +84,25 @@ function(tenon__add_cuda name)
     endforeach()
     target_include_directories(${name} SYSTEM PRIVATE ${home}/include)
     target_link_libraries(${name} PRIVATE ${TENON_CUDART})
-    set_target_properties(${name} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+    # The same path in the build tree: CMake would pad its own with an empty entry, which is the current directory.
+    get_filename_component(home ${TENON_CUDART} DIRECTORY)
+    set_target_properties(${name} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH ${home})
 endfunction()
 
-# NAME_ops.h and NAME_ops.c from a YAML file of the plugin's own operators.
-function(tenon__add_schema name yaml)
+# NAME_ops.h and NAME_ops.c from a YAML file of the plugin's own operators, and one of their derivatives or "".
+function(tenon__add_schema name yaml derivatives)
     get_filename_component(yaml ${yaml} ABSOLUTE)
+    set(options)
+    if(derivatives)
+        get_filename_component(derivatives ${derivatives} ABSOLUTE)
+        set(options --derivatives ${derivatives})
+    endif()
     set(dir ${CMAKE_CURRENT_BINARY_DIR}/${name}.gen)
     file(GLOB templates CONFIGURE_DEPENDS ${TENON_TEMPLATES}/*.m4)
     add_custom_command(OUTPUT ${dir}/stamp BYPRODUCTS ${dir}/${name}_ops.h ${dir}/${name}_ops.c
-        COMMAND ${TENON_GEN} --schema ${yaml} --plugin ${name} --templates ${TENON_TEMPLATES} --out ${dir}
+        COMMAND ${TENON_GEN} --schema ${yaml} ${options} --plugin ${name} --templates ${TENON_TEMPLATES} --out ${dir}
         COMMAND ${CMAKE_COMMAND} -E touch ${dir}/stamp
-        DEPENDS ${yaml} ${TENON_GEN} ${templates}
+        DEPENDS ${yaml} ${derivatives} ${TENON_GEN} ${templates}
         COMMENT "tenon-gen ${name}" VERBATIM)
     add_custom_target(${name}_generated DEPENDS ${dir}/stamp)
     add_dependencies(${name} ${name}_generated)
@@ -103,10 +113,13 @@ function(tenon__add_schema name yaml)
 endfunction()
 
 function(tenon_add_plugin name)
-    cmake_parse_arguments(arg "" "SCHEMA" "SOURCES;ISA_SOURCES;INCLUDES;LIBRARIES" ${ARGN})
+    cmake_parse_arguments(arg "" "SCHEMA;DERIVATIVES" "SOURCES;ISA_SOURCES;INCLUDES;LIBRARIES" ${ARGN})
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "tenon_add_plugin(${name}): unknown argument ${arg_UNPARSED_ARGUMENTS}; "
-            "write SOURCES, ISA_SOURCES, SCHEMA, INCLUDES or LIBRARIES before it")
+            "write SOURCES, ISA_SOURCES, SCHEMA, DERIVATIVES, INCLUDES or LIBRARIES before it")
+    endif()
+    if(arg_DERIVATIVES AND NOT arg_SCHEMA)
+        message(FATAL_ERROR "tenon_add_plugin(${name}): DERIVATIVES without SCHEMA; name the YAML file of the operators")
     endif()
     set(c_sources ${arg_SOURCES})
     list(FILTER c_sources EXCLUDE REGEX "\\.cu$")
@@ -114,8 +127,9 @@ function(tenon_add_plugin name)
     list(FILTER cu_sources INCLUDE REGEX "\\.cu$")
 
     add_library(${name} MODULE ${c_sources})
-    set_target_properties(${name} PROPERTIES PREFIX "" SUFFIX ".so" C_VISIBILITY_PRESET hidden)
-    target_link_libraries(${name} PRIVATE tenon::plugin ${arg_LIBRARIES})
+    set_target_properties(${name} PROPERTIES PREFIX "" SUFFIX ".so" C_VISIBILITY_PRESET hidden
+        CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+    target_link_libraries(${name} PRIVATE tenon::plugin ${arg_LIBRARIES} m) # m: kernels of expressions
     target_include_directories(${name} PRIVATE ${arg_INCLUDES})
     target_compile_options(${name} PRIVATE ${TENON_KERNEL_FLAGS})
     if(APPLE)
@@ -128,7 +142,7 @@ function(tenon_add_plugin name)
         endif()
     endif()
     if(arg_SCHEMA)
-        tenon__add_schema(${name} ${arg_SCHEMA})
+        tenon__add_schema(${name} ${arg_SCHEMA} "${arg_DERIVATIVES}")
     endif()
     if(arg_ISA_SOURCES)
         foreach(isa ${TENON_ISAS})

@@ -241,7 +241,7 @@ static void read_body(bd_border *b, const cg_node *map, bd_item *item)
         bd_parse_decl(b, item->pos, text_of(b, map, "type"), false, &item->decl);
         break;
     case BD_CONSTANT:
-        item->value = (uint64_t)number_of(b, map, "value", 1, 1 << 20, 1);
+        item->value = (uint64_t)number_of(b, map, "value", 0, 1 << 20, 1);
         break;
     case BD_STRUCT: {
         const cg_node *list = cg_node_get(map, "members", NULL);
@@ -314,7 +314,6 @@ static void read_border(bd_border *b, const char *bytes, size_t n)
 /* ---- the whole ------------------------------------------------------------------------------- */
 static void emit(bd_border *b, cg_out *out)
 {
-    bd_layout(b);
     cg_text facts = cg_text_start(&b->arena);
     bd_facts(b, &facts);
     if (!facts.ok)
@@ -351,20 +350,33 @@ static char *read_file(const char *path, size_t *n)
     return bytes;
 }
 
-bool cg_border(cg_diag *d, cg_out *out, const char *description)
+bool bd_open(bd_border *b, cg_diag *d, const char *description)
 {
     size_t n = 0;
+    *b = (bd_border){.diag = d, .file = description};
     char *bytes = read_file(description, &n);
     if (!bytes) {
         cg_error(d, description, (cg_pos){0, 0}, "cannot be read: %s; check the path",
                  strerror(errno));
         return false;
     }
-    bd_border b = {.diag = d, .file = description};
-    read_border(&b, bytes, n);
-    if (!cg_diag_failed(d))
-        emit(&b, out);
-    tn__arena_free(&b.arena);
+    read_border(b, bytes, n);
     free(bytes);
+    if (!cg_diag_failed(d))
+        bd_layout(b);
+    return !cg_diag_failed(d);
+}
+
+void bd_close(bd_border *b)
+{
+    tn__arena_free(&b->arena);
+}
+
+bool cg_border(cg_diag *d, cg_out *out, const char *description)
+{
+    bd_border b;
+    if (bd_open(&b, d, description))
+        emit(&b, out);
+    bd_close(&b);
     return !cg_diag_failed(d);
 }

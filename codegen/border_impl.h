@@ -80,6 +80,10 @@ void bd_error(bd_border *b, cg_pos pos, const char *format, ...)
 void *bd_alloc(bd_border *b, size_t bytes); /* NULL: out of memory, and recorded */
 const bd_item *bd_find(const bd_border *b, const char *name);
 
+/* border.c: a description read, checked and laid out; false: d says why not. Close it in any case. */
+bool bd_open(bd_border *b, cg_diag *d, const char *description);
+void bd_close(bd_border *b);
+
 /* border_decl.c */
 bool bd_parse_decl(bd_border *b, cg_pos pos, const char *text, bool named, bd_decl *out);
 

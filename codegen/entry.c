@@ -281,8 +281,7 @@ cg_file *cg_file_parse(cg_diag *d, const char *name, const char *bytes, size_t n
     return f;
 }
 
-/* The whole file in one allocation, or NULL with the reason reported. */
-static char *slurp(cg_diag *d, const char *path, size_t *n)
+char *cg_slurp(cg_diag *d, const char *path, size_t *n)
 {
     FILE *in = fopen(path, "rb");
     char *bytes = NULL;
@@ -316,7 +315,7 @@ static char *slurp(cg_diag *d, const char *path, size_t *n)
 cg_file *cg_file_read(cg_diag *d, const char *path)
 {
     size_t n = 0;
-    char *bytes = slurp(d, path, &n);
+    char *bytes = cg_slurp(d, path, &n);
     if (!bytes)
         return NULL;
     cg_file *f = cg_file_parse(d, path, bytes, n);

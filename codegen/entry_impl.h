@@ -17,6 +17,9 @@ typedef struct cg_reader {
 
 #define cg_fail(r, pos, ...) cg_error((r)->diag, (r)->name, pos, __VA_ARGS__)
 
+/* The whole file in one allocation of malloc, or NULL with the reason reported. */
+char *cg_slurp(cg_diag *d, const char *path, size_t *n);
+
 void *cg_alloc(cg_reader *r, size_t bytes); /* NULL: the diagnostics say so */
 cg_str cg_str_of(const cg_node *scalar);
 cg_str cg_str_part(cg_reader *r, const cg_str *whole, size_t at, size_t n);

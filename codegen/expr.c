@@ -1,33 +1,20 @@
-/* expr.c - the expression parser: recursive descent over precedence levels, then one walk that
- * settles types. The first error of an expression is reported, at its place in the YAML file. */
+/* expr.c - what an expression means: names and functions of a syntax tree, then one walk that settles
+ * types. The first error of an expression is reported, at its place in the YAML file. */
 #include "expr.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum {
-    DEPTH = 64,   /* of parentheses and signs */
-    NODES = 2048, /* of the whole: what walks the tree recurses as deep as a+a+a+.. is long */
-};
+#include "syntax.h"
 
 typedef struct parser {
     cg_diag *d;
     tn__arena *a;
     const cg_entry *e;
-    const char *text, *at;
-    int depth, nodes;
     bool failed;
 } parser;
 
-static const cg_expr *parse_expr(parser *p);
-
-static size_t here(const parser *p)
-{
-    return (size_t)(p->at - p->text);
-}
+static const cg_expr *resolve(parser *p, const cg_syntax *x);
 
 /* Says the first error only: what follows one mostly follows from it. */
 __attribute__((format(printf, 3, 4))) static const cg_expr *fail(parser *p, size_t offset,
@@ -45,28 +32,8 @@ __attribute__((format(printf, 3, 4))) static const cg_expr *fail(parser *p, size
     return NULL;
 }
 
-static void skip_space(parser *p)
-{
-    while (isspace((unsigned char)*p->at))
-        p->at++;
-}
-
-static bool take(parser *p, const char *token)
-{
-    skip_space(p);
-    size_t n = strlen(token);
-    if (strncmp(p->at, token, n) != 0)
-        return false;
-    p->at += n;
-    return true;
-}
-
 static cg_expr *node(parser *p, cg_expr_kind kind, size_t offset)
 {
-    if (++p->nodes > NODES) {
-        fail(p, offset, "the expression has more than %d parts; write a kernel by hand", NODES);
-        return NULL;
-    }
     cg_expr *x = tn__arena_alloc(p->a, sizeof *x);
     if (!x) {
         fail(p, offset, "out of memory");
@@ -77,60 +44,7 @@ static cg_expr *node(parser *p, cg_expr_kind kind, size_t offset)
     return x;
 }
 
-static const cg_expr *call(parser *p, size_t offset, const char *name, const cg_expr *a,
-                           const cg_expr *b, const cg_expr *c)
-{
-    cg_expr *x = node(p, CG_EXPR_CALL, offset);
-    if (!x || !a)
-        return NULL;
-    x->word = cg_word_find(name, strlen(name));
-    x->operands[0] = a;
-    x->operands[1] = b;
-    x->operands[2] = c;
-    return x;
-}
-
-/* ---- leaves ---------------------------------------------------------------------------------- */
-static bool is_floating(const char *literal)
-{
-    return strncmp(literal, "0x", 2) != 0 && strpbrk(literal, ".eE");
-}
-
-/* The literal stands in C as it is written, where 010 would be eight. */
-static bool is_c_integer(const char *literal)
-{
-    char *end;
-    bool octal = literal[0] == '0' && isdigit((unsigned char)literal[1]);
-    errno = 0;
-    strtoll(literal, &end, 0);
-    return !octal && errno == 0 && *end == '\0';
-}
-
-static const cg_expr *parse_number(parser *p)
-{
-    const char *begin = p->at;
-    bool exponent = false;
-    while (isalnum((unsigned char)*p->at) || *p->at == '.' ||
-           (exponent && (*p->at == '-' || *p->at == '+'))) {
-        exponent = (*p->at == 'e' || *p->at == 'E') && strncmp(begin, "0x", 2) != 0;
-        p->at++;
-    }
-    char *end;
-    char *literal = tn__arena_strndup(p->a, begin, (size_t)(p->at - begin));
-    cg_expr *x = node(p, CG_EXPR_NUMBER, (size_t)(begin - p->text));
-    if (!x || !literal)
-        return NULL;
-    strtod(literal, &end);
-    if (*end)
-        return fail(p, x->offset, "this is not a number; write it like 2, 0.5 or 1e-3");
-    if (!is_floating(literal) && !is_c_integer(literal))
-        return fail(p, x->offset,
-                    "C would read this integer as another one, or not at all; leave leading zeros "
-                    "out, and give what is larger than 64 bits a decimal point");
-    x->text = literal;
-    return x;
-}
-
+/* ---- names ----------------------------------------------------------------------------------- */
 static const char *list_args(char *buf, size_t cap, const tn__schema *s)
 {
     size_t n = 0;
@@ -139,165 +53,65 @@ static const char *list_args(char *buf, size_t cap, const tn__schema *s)
     return buf;
 }
 
-static const cg_expr *parse_argument(parser *p, const char *name, size_t n)
+static const cg_expr *resolve_argument(parser *p, const cg_syntax *x)
 {
     const tn__schema *s = p->e->schema;
     for (int i = 0; i < s->n_args; i++) {
-        if (strlen(s->args[i].name) != n || memcmp(s->args[i].name, name, n) != 0)
+        if (strcmp(s->args[i].name, x->text) != 0)
             continue;
-        cg_expr *x = node(p, CG_EXPR_ARG, (size_t)(name - p->text));
-        if (!x)
+        cg_expr *e = node(p, CG_EXPR_ARG, x->offset);
+        if (!e)
             return NULL;
-        x->text = s->args[i].name;
-        x->index = i;
-        return x;
+        e->text = s->args[i].name;
+        e->index = i;
+        return e;
     }
     char args[256];
-    return fail(p, (size_t)(name - p->text),
-                "'%.*s' is no argument of this operator; its arguments are %s",
-                (int)(n < 64 ? n : 64), name, list_args(args, sizeof args, s));
+    return fail(p, x->offset, "'%.64s' is no argument of this operator; its arguments are %s",
+                x->text, list_args(args, sizeof args, s));
 }
 
-static const cg_expr *unknown_function(parser *p, const char *name, size_t n)
+static const cg_expr *unknown_function(parser *p, const cg_syntax *x)
 {
     const char *names[128];
-    char word[64];
-    snprintf(word, sizeof word, "%.*s", (int)(n < 60 ? n : 60), name);
-    const char *near = cg_near(word, names, (int)cg_word_names(names, 128));
-    size_t offset = (size_t)(name - p->text);
+    const char *near = cg_near(x->text, names, (int)cg_word_names(names, 128));
     if (near)
-        return fail(p, offset, "there is no function '%s'; did you mean '%s'?", word, near);
-    return fail(p, offset, "there is no function '%s'; docs/schema.md lists them", word);
+        return fail(p, x->offset, "there is no function '%.60s'; did you mean '%s'?", x->text,
+                    near);
+    return fail(p, x->offset, "there is no function '%.60s'; docs/schema.md lists them", x->text);
 }
 
-static const cg_expr *parse_call(parser *p, const char *name, size_t n)
+static const cg_expr *resolve_call(parser *p, const cg_syntax *x)
 {
-    const cg_word *w = cg_word_find(name, n);
-    if (!w)
-        return unknown_function(p, name, n);
-    cg_expr *x = node(p, CG_EXPR_CALL, (size_t)(name - p->text));
-    int count = 0;
-    if (!x)
-        return NULL;
-    x->word = w;
-    do {
-        const cg_expr *operand = parse_expr(p);
-        if (!operand)
-            return NULL;
-        if (count < 3)
-            x->operands[count] = operand;
-        count++;
-    } while (take(p, ","));
-    if (!take(p, ")"))
-        return fail(p, here(p), "the arguments of %s are not closed; write ',' or ')' here",
-                    w->name);
     static const char *const forms[] = {"", "a", "a, b", "a, b, c"};
-    if (count != w->arity)
+    const cg_word *w = cg_word_find(x->text, strlen(x->text));
+    if (!w)
+        return unknown_function(p, x);
+    if (x->n != w->arity)
         return fail(p, x->offset, "%s takes %d argument%s, got %d; write %s(%s)", w->name, w->arity,
-                    w->arity == 1 ? "" : "s", count, w->name, forms[w->arity]);
-    return x;
-}
-
-static const cg_expr *parse_primary(parser *p)
-{
-    skip_space(p);
-    const char *begin = p->at;
-    if (isdigit((unsigned char)*begin) || *begin == '.')
-        return parse_number(p);
-    if (isalpha((unsigned char)*begin) || *begin == '_') {
-        while (isalnum((unsigned char)*p->at) || *p->at == '_')
-            p->at++;
-        size_t n = (size_t)(p->at - begin);
-        return take(p, "(") ? parse_call(p, begin, n) : parse_argument(p, begin, n);
-    }
-    if (!take(p, "("))
-        return *begin ? fail(p, here(p),
-                             "'%c' cannot stand here; write an argument's name, a number, a "
-                             "function or '('",
-                             *begin)
-                      : fail(p, here(p),
-                             "the expression ends too early; write an argument's name, a number or "
-                             "a function");
-    const cg_expr *x = parse_expr(p);
-    if (x && !take(p, ")"))
-        return fail(p, here(p), "a parenthesis is not closed; write ')' here");
-    return x;
-}
-
-static const cg_expr *parse_unary(parser *p)
-{
-    skip_space(p);
-    size_t offset = here(p);
-    if (++p->depth > DEPTH)
-        return fail(p, offset, "the expression is nested more than %d deep; use fewer parentheses",
-                    DEPTH);
-    const cg_expr *x;
-    if (take(p, "-"))
-        x = call(p, offset, "neg", parse_unary(p), NULL, NULL);
-    else if (*p->at == '!' && p->at[1] != '=' && take(p, "!"))
-        x = call(p, offset, "logical_not", parse_unary(p), NULL, NULL);
-    else
-        x = parse_primary(p);
-    p->depth--;
-    return x;
-}
-
-/* ---- operators of two operands, lowest level first ------------------------------------------- */
-typedef struct binary {
-    int level;
-    const char *token, *word;
-} binary;
-
-static const binary binaries[] = {
-    {0, "||", "logical_or"}, {1, "&&", "logical_and"}, {2, "==", "eq"}, {2, "!=", "ne"},
-    {2, "<=", "le"},         {2, ">=", "ge"},          {2, "<", "lt"},  {2, ">", "gt"},
-    {3, "+", "add"},         {3, "-", "sub"},          {4, "*", "mul"}, {4, "/", "div"},
-};
-enum { LEVELS = 5 };
-
-static const binary *take_binary(parser *p, int level)
-{
-    for (size_t i = 0; i < sizeof binaries / sizeof *binaries; i++)
-        if (binaries[i].level == level && take(p, binaries[i].token))
-            return &binaries[i];
-    return NULL;
-}
-
-static const cg_expr *parse_level(parser *p, int level)
-{
-    if (level == LEVELS)
-        return parse_unary(p);
-    const cg_expr *left = parse_level(p, level + 1);
-    while (left) {
-        skip_space(p);
-        size_t offset = here(p);
-        const binary *b = take_binary(p, level);
-        if (!b)
-            break;
-        const cg_expr *right = parse_level(p, level + 1);
-        if (!right)
+                    w->arity == 1 ? "" : "s", x->n, w->name, forms[w->arity]);
+    cg_expr *e = node(p, CG_EXPR_CALL, x->offset);
+    if (!e)
+        return NULL;
+    e->word = w;
+    for (int i = 0; i < w->arity; i++) {
+        e->operands[i] = resolve(p, x->operands[i]);
+        if (!e->operands[i])
             return NULL;
-        left = call(p, offset, b->word, left, right, NULL);
     }
-    return left;
+    return e;
 }
 
-static const cg_expr *parse_expr(parser *p)
+static const cg_expr *resolve(parser *p, const cg_syntax *x)
 {
-    const cg_expr *condition = parse_level(p, 0);
-    if (!condition)
-        return NULL;
-    skip_space(p);
-    size_t offset = here(p);
-    if (!take(p, "?"))
-        return condition;
-    const cg_expr *yes = parse_expr(p);
-    if (!yes)
-        return NULL;
-    if (!take(p, ":"))
-        return fail(p, here(p), "the '?' before has no ':'; write condition ? value : value");
-    const cg_expr *no = parse_expr(p);
-    return no ? call(p, offset, "where", condition, yes, no) : NULL;
+    if (x->kind == CG_SYNTAX_CALL)
+        return resolve_call(p, x);
+    if (x->kind == CG_SYNTAX_NAME)
+        return resolve_argument(p, x);
+    cg_expr *e = node(p, CG_EXPR_NUMBER, x->offset);
+    if (e)
+        e->text = x->text;
+    return e;
 }
 
 /* ---- types ----------------------------------------------------------------------------------- */
@@ -305,16 +119,19 @@ static const cg_expr *as_bool(parser *p, const cg_expr *x)
 {
     if (!x || x->is_bool)
         return x;
-    cg_expr *t = (cg_expr *)call(p, x->offset, "truth", x, NULL, NULL);
-    if (t)
-        t->is_bool = true;
+    cg_expr *t = node(p, CG_EXPR_CALL, x->offset);
+    if (!t)
+        return NULL;
+    t->word = cg_word_find("truth", strlen("truth"));
+    t->operands[0] = x;
+    t->is_bool = true;
     return t;
 }
 
 /* Settles is_bool bottom up and collects what the expression asks of the dtype. */
 static void settle(parser *p, cg_expr *x, cg_pointwise *out)
 {
-    if (x->kind == CG_EXPR_NUMBER && is_floating(x->text)) {
+    if (x->kind == CG_EXPR_NUMBER && cg_literal_is_floating(x->text)) {
         out->dtypes &= TN_DTYPES_FLOATING |
                        TN_DTYPES_COMPLEX; /* 0.5 * self makes integers floating */
         out->kind |= TN_POINTWISE_FLOAT;
@@ -376,15 +193,13 @@ tn_dtypes cg_own_dtypes(cg_dtypes set)
 
 bool cg_pointwise_parse(cg_diag *d, tn__arena *a, const cg_entry *e, cg_pointwise *out)
 {
-    parser p = {.d = d, .a = a, .e = e, .text = e->pointwise.text, .at = e->pointwise.text};
+    parser p = {.d = d, .a = a, .e = e};
+    const cg_syntax_source source = {e->file->name, &e->pointwise, false};
+    const cg_syntax *syntax = cg_syntax_parse(d, a, &source);
     *out = (cg_pointwise){.dtypes = TN_DTYPES_ALL, .kind = TN_POINTWISE};
-    out->root = parse_expr(&p);
-    skip_space(&p);
-    if (out->root && *p.at)
-        fail(&p, here(&p),
-             "expected an operator or the end of the expression; operators are + - * / == != < <= "
-             "> >= "
-             "&& || ! ?:");
+    if (!syntax)
+        return false;
+    out->root = resolve(&p, syntax);
     if (!p.failed && out->root && check_argument(&p, out->root))
         settle(&p, (cg_expr *)out->root, out);
     if (p.failed || !out->root)

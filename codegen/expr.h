@@ -1,4 +1,4 @@
-/* expr.h - the scalar expression language of `pointwise`: parse, check, print per dtype.
+/* expr.h - the scalar expression language of `pointwise`: check, print per dtype.
  *
  *     alpha * self + beta        a < b ? a : b        where(self >= 0, self, exp(self) - 1)
  *

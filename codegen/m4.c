@@ -177,6 +177,20 @@ static const char *leftover(const char *line, const char *end)
     return NULL;
 }
 
+/* "#line 3 "FILE"" or "#line 3". The line is cut off while it is read: sscanf measures its whole text
+ * first. */
+static bool is_sync_line(char *line, char *stop, int *number, char *file)
+{
+    if (strncmp(line, "#line ", 6) != 0)
+        return false;
+    if (stop)
+        *stop = '\0';
+    int got = sscanf(line, "#line %d \"%4095[^\"]\"", number, file);
+    if (stop)
+        *stop = '\n';
+    return got > 0;
+}
+
 /* Takes the sync lines out, in place, and looks for placeholders. */
 static bool clean(cg_diag *d, const cg_m4 *m, char *s, size_t *n)
 {
@@ -187,10 +201,7 @@ static bool clean(cg_diag *d, const cg_m4 *m, char *s, size_t *n)
     for (char *line = s, *end = s + *n; line < end;) {
         char *stop = memchr(line, '\n', (size_t)(end - line));
         char *next = stop ? stop + 1 : end;
-        int got = strncmp(line, "#line ", 6) == 0
-                      ? sscanf(line, "#line %d \"%4095[^\"]\"", &number, file)
-                      : 0;
-        if (got == 0) {
+        if (!is_sync_line(line, stop, &number, file)) {
             const char *mark = leftover(line, next);
             if (mark && number != complained)
                 cg_error(

@@ -1,50 +1,18 @@
 /* main.c - tenon-gen: from native_functions.yaml to everything that is derived from it.
  *
- *     read --> validate --> operators --> facts --m4 templates--> files under --out
+ *     read --> validate --> operators, derivatives --> facts --m4 templates--> files under --out
  *
- * The outputs are a table below: one line is one generated file. */
+ * The outputs are the tables of outputs.c. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "emit.h"
-#include "ops.h"
+#include "outputs.h"
 #include "stamp.h"
 
-typedef struct output {
-    const char *template, *path; /* a path that ends in '/': a folder of pages */
-} output;
-
-static const output outputs[] = {
-    {"calls.c.m4", "core/calls.c"}, /* the longest first, so that no CPU waits at the end */
-    {"frames.h.m4", "include/tenon/frames.h"},
-    {"ops.h.m4", "include/tenon/ops.h"},
-    {"pages.md.m4", "docs/ops/"},
-    {"math.h.m4", "include/tenon/math.h"},
-    {"ops.c.m4", "core/ops.c"},
-    {"shapes.c.m4", "core/shapes.c"},
-    {"rules.h.m4", "core/shape/rules.h"},
-    {"pointwise.c.m4", "cpu/pointwise.c"},
-    {"pointwise_loops.h.m4", "cpu/pointwise_loops.h"},
-    {"structured.c.m4", "meta/structured.c"},
-    {"pointwise_cuda.c.m4", "cuda/pointwise.c"},
-};
-
-/* One file of loops or kernels per dtype, so that they are compiled side by side. */
-typedef struct dtype_output {
-    const char *template, *path_format;
-    tn_dtypes dtypes;
-} dtype_output;
-
-static const dtype_output dtype_outputs[] = {
-    {"loops.c.m4", "cpu/loops_%s.c", TN_DTYPES_ALL},
-    {"pointwise.cu.m4", "cuda/pointwise_%s.cu",
-     TN_DTYPES_ALL & ~(TN_DTYPE_BIT(TN_F16) | TN_DTYPE_BIT(TN_BF16))}, /* f32's serve these two */
-};
-
 typedef struct options {
-    const char *schema, *out, *templates, *plugin;
+    const char *schema, *out, *templates, *plugin, *derivatives, *operators;
     int jobs;
     bool check, dump_facts;
 } options;
@@ -52,7 +20,8 @@ typedef struct options {
 static const char help[] =
     "tenon-gen - everything that is derived from an operator schema\n"
     "\n"
-    "  tenon-gen --schema FILE --out DIR [--templates DIR] [--check] [--jobs N]\n"
+    "  tenon-gen --schema FILE --out DIR [--derivatives FILE] [--templates DIR] [--check] [--jobs "
+    "N]\n"
     "  tenon-gen --schema FILE --plugin NAME --out DIR   for a third party's operators\n"
     "  tenon-gen --schema FILE --dump-facts              what the templates are told\n"
     "\n"
@@ -60,6 +29,10 @@ static const char help[] =
     "  --out DIR          where to write; files whose content would not change are left alone\n"
     "  --templates DIR    the m4 templates (default: the installed ones)\n"
     "  --plugin NAME      write NAME_ops.h and NAME_ops.c: frames, kernels and registration\n"
+    "  --derivatives FILE how operators differentiate, in the format of derivatives.yaml\n"
+    "  --operators FILE   with --plugin: the built-in operators, which formulas may call (default: "
+    "the\n"
+    "                     installed ones)\n"
     "  --check            write nothing; fail when a file is not what would be written\n"
     "  --jobs N           m4 processes at a time (default: one per CPU, 4 at most)\n"
     "  --dump-facts       print the facts on standard output, write nothing\n"
@@ -73,121 +46,69 @@ static int usage(const char *what)
     return 2;
 }
 
-/* Beside the program, as installed: PREFIX/bin/tenon-gen, PREFIX/share/tenon/templates. */
-static const char *default_templates(void)
+/* Beside the program, as installed: PREFIX/bin/tenon-gen, PREFIX/share/tenon/NAME. */
+static const char *installed(const char *name, char *path, size_t cap)
 {
-    static char path[4096];
     char *self = realpath("/proc/self/exe", NULL);
     if (!self)
-        return "templates";
+        return name;
     char *slash = strrchr(self, '/');
     if (slash)
         *slash = '\0';
-    snprintf(path, sizeof path, "%s/../share/tenon/templates", self);
+    snprintf(path, cap, "%s/../share/tenon/%s", self, name);
     free(self);
     return path;
 }
 
-/* ---- facts ----------------------------------------------------------------------------------- */
-typedef struct facts {
-    char *s;
-    size_t n;
-} facts;
-
-/* Everything, but the loops only of these dtypes. */
-static bool make_facts(const cg_ops *ops, const char *ns, tn_dtypes loops, facts *out)
+/* ---- a run ----------------------------------------------------------------------------------- */
+/* One schema file as operators. `f` is the caller's. */
+static bool read_operators(cg_diag *d, tn__arena *a, const char *path, cg_file **f, cg_ops *ops)
 {
-    *out = (facts){NULL, 0};
-    FILE *to = open_memstream(&out->s, &out->n);
-    if (!to)
+    *f = cg_file_read(d, path);
+    if (*f)
+        cg_validate(d, *f);
+    return *f && !cg_diag_failed(d) && cg_ops_make(d, a, *f, ops);
+}
+
+/* What the outputs are made of. */
+typedef struct model {
+    cg_file *file, *built_in_file;
+    cg_ops ops, built_in;
+    cg_derivatives derivatives;
+} model;
+
+static bool read_model(cg_diag *d, tn__arena *a, const options *o, model *m)
+{
+    cg_derivatives_source source = {.path = o->derivatives, .ops = &m->ops};
+    memset(m, 0, sizeof *m);
+    if (!read_operators(d, a, o->schema, &m->file, &m->ops))
         return false;
-    bool ok = cg_facts_write(ops, ns, loops, to);
-    return fclose(to) == 0 && ok;
-}
-
-/* What the loops of one dtype are made of. */
-static bool make_loops(const cg_ops *ops, tn_dtype dtype, facts *out)
-{
-    *out = (facts){NULL, 0};
-    FILE *to = open_memstream(&out->s, &out->n);
-    if (!to)
-        return false;
-    bool ok = cg_facts_write_loops(ops, "aten", dtype, to);
-    return fclose(to) == 0 && ok;
-}
-
-/* ---- outputs --------------------------------------------------------------------------------- */
-static bool emit_plugin(cg_diag *d, cg_out *out, const char *name, const facts *all)
-{
-    char header[512], source[512];
-    snprintf(header, sizeof header, "%s_ops.h", name);
-    snprintf(source, sizeof source, "%s_ops.c", name);
-    const cg_job jobs[] = {{"plugin_ops.h.m4", all->s, all->n, header},
-                           {"plugin_ops.c.m4", all->s, all->n, source}};
-    return cg_emit_all(d, out, jobs, 2);
-}
-
-enum {
-    N_OUTPUTS = sizeof outputs / sizeof *outputs,
-    N_DTYPE_OUTPUTS = sizeof dtype_outputs / sizeof *dtype_outputs,
-};
-
-typedef struct plan {
-    cg_job jobs[N_OUTPUTS + N_DTYPE_OUTPUTS * TN_DTYPE_COUNT];
-    char paths[N_DTYPE_OUTPUTS * TN_DTYPE_COUNT][64];
-    int n, n_paths;
-} plan;
-
-static void plan_dtype(plan *p, tn_dtype dtype, const facts *loops)
-{
-    for (int i = 0; i < N_DTYPE_OUTPUTS; i++) {
-        if (!(dtype_outputs[i].dtypes & TN_DTYPE_BIT(dtype)))
-            continue;
-        char *path = p->paths[p->n_paths++];
-        snprintf(path, sizeof p->paths[0], dtype_outputs[i].path_format, cg_suffix(dtype));
-        p->jobs[p->n++] = (cg_job){dtype_outputs[i].template, loops->s, loops->n, path};
+    if (!o->plugin && !o->derivatives)
+        return true;
+    if (o->plugin) {
+        if (!read_operators(d, a, o->operators, &m->built_in_file, &m->built_in))
+            return false;
+        source.built_in = &m->built_in;
     }
+    return cg_derivatives_make(d, a, &source, &m->derivatives);
 }
 
-static bool emit_core(cg_diag *d, cg_out *out, const cg_ops *ops, const facts *all)
+static bool write_outputs(cg_diag *d, const options *o, const model *m, cg_out *out)
 {
-    plan p = {.n = 0};
-    facts loops[TN_DTYPE_COUNT] = {{NULL, 0}};
-    bool ok = true;
-    for (int i = 0; i < N_OUTPUTS; i++)
-        p.jobs[p.n++] = (cg_job){outputs[i].template, all->s, all->n, outputs[i].path};
-    for (tn_dtype dtype = 0; ok && dtype < TN_DTYPE_COUNT; dtype++) {
-        ok = make_loops(ops, dtype, &loops[dtype]);
-        if (ok)
-            plan_dtype(&p, dtype, &loops[dtype]);
-    }
-    ok = ok && cg_emit_all(d, out, p.jobs, p.n);
-    for (tn_dtype dtype = 0; dtype < TN_DTYPE_COUNT; dtype++)
-        free(loops[dtype].s);
-    return ok;
+    const cg_outputs outputs = {o->schema, o->plugin, &m->ops, &m->derivatives};
+    return o->dump_facts ? cg_outputs_dump(d, &outputs, stdout) : cg_outputs_make(d, out, &outputs);
 }
 
-static bool write_outputs(cg_diag *d, const options *o, const cg_ops *ops, cg_out *out)
+static uint64_t hash_inputs(const options *o)
 {
-    facts all;
-    tn_dtypes loops = o->plugin || o->dump_facts ? TN_DTYPES_ALL : 0;
-    bool ok = make_facts(ops, o->plugin ? o->plugin : "aten", loops, &all);
-    if (!ok)
-        cg_error(d, o->schema, (cg_pos){0, 0}, "the facts cannot be written: out of memory");
-    else if (o->dump_facts)
-        ok = fwrite(all.s, 1, all.n, stdout) == all.n;
-    else
-        ok = o->plugin ? emit_plugin(d, out, o->plugin, &all) : emit_core(d, out, ops, &all);
-    free(all.s);
-    return ok;
+    const char *files[] = {o->schema, o->derivatives, o->plugin ? o->operators : NULL};
+    return cg_stamp_inputs(files, 3, o->templates, o->plugin ? o->plugin : "");
 }
 
 static int run(const options *o)
 {
-    char what[256];
-    snprintf(what, sizeof what, "%s", o->plugin ? o->plugin : "");
     bool stamped = !o->check && !o->dump_facts;
-    uint64_t inputs = stamped ? cg_stamp_inputs(o->schema, o->templates, what) : 0;
+    uint64_t inputs = stamped ? hash_inputs(o) : 0;
     if (stamped && cg_stamp_holds(o->out, inputs))
         return 0;
     cg_diag d = {0};
@@ -197,18 +118,14 @@ static int run(const options *o)
                   .check = o->check,
                   .jobs = o->jobs,
                   .arena = &arena};
-    cg_ops ops;
-    cg_file *f = cg_file_read(&d, o->schema);
-    if (f)
-        cg_validate(&d, f);
-    bool ok = f && !cg_diag_failed(&d) && cg_ops_make(&d, &arena, f, &ops) &&
-              write_outputs(&d, o, &ops, &out);
+    model m;
+    bool ok = read_model(&d, &arena, o, &m) && write_outputs(&d, o, &m, &out);
     cg_diag_print(&d, stderr, CG_DIAG_TEXT);
     ok = ok && !cg_diag_failed(&d);
     if (ok && stamped && d.n_items == 0)
         cg_stamp_leave(&out, inputs);
-    if (f)
-        cg_file_free(f);
+    cg_file_free(m.file);
+    cg_file_free(m.built_in_file);
     tn__arena_free(&arena);
     cg_diag_free(&d);
     return ok ? 0 : 1;
@@ -230,19 +147,25 @@ static bool is_identifier(const char *name)
 
 int main(int argc, char **argv)
 {
-    enum { SCHEMA = 256, OUT, TEMPLATES, PLUGIN, JOBS, CHECK, DUMP, HELP };
+    enum { SCHEMA = 256, OUT, TEMPLATES, PLUGIN, DERIVATIVES, OPERATORS, JOBS, CHECK, DUMP, HELP };
     static const struct option longs[] = {
         {"schema", required_argument, NULL, SCHEMA},
         {"out", required_argument, NULL, OUT},
         {"templates", required_argument, NULL, TEMPLATES},
         {"plugin", required_argument, NULL, PLUGIN},
+        {"derivatives", required_argument, NULL, DERIVATIVES},
+        {"operators", required_argument, NULL, OPERATORS},
         {"jobs", required_argument, NULL, JOBS},
         {"check", no_argument, NULL, CHECK},
         {"dump-facts", no_argument, NULL, DUMP},
         {"help", no_argument, NULL, HELP},
         {NULL, 0, NULL, 0},
     };
-    options o = {.templates = default_templates()};
+    char templates[4096], operators[4096];
+    options o = {
+        .templates = installed("templates", templates, sizeof templates),
+        .operators = installed("native_functions.yaml", operators, sizeof operators),
+    };
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, "h", longs, NULL)) != -1;) {
         switch (c) {
@@ -257,6 +180,12 @@ int main(int argc, char **argv)
             break;
         case PLUGIN:
             o.plugin = optarg;
+            break;
+        case DERIVATIVES:
+            o.derivatives = optarg;
+            break;
+        case OPERATORS:
+            o.operators = optarg;
             break;
         case JOBS:
             o.jobs = jobs_of(optarg);

@@ -78,25 +78,7 @@ static void check_names(maker *m, const cg_entry *e, const tn__layout *l)
     }
 }
 
-/* ---- names ----------------------------------------------------------------------------------- */
-static bool has_overload(const maker *m, const char *name, const char *overload)
-{
-    for (int i = 0; i < m->file->n_entries; i++) {
-        const tn__schema *s = m->file->entries[i].schema;
-        if (s && strcmp(s->name, name) == 0 && strcmp(s->overload, overload) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* tn_add is add.Tensor unless there is an operator that is just "add". An in-place form follows its
- * functional one. */
-static const char *short_id(maker *m, const cg_entry *e, const tn__schema *s, const char *id)
-{
-    bool drop = strcmp(s->overload, "Tensor") == 0 && !has_overload(m, e->schema->name, "");
-    return drop ? s->name : id;
-}
-
+/* ---- one operator ---------------------------------------------------------------------------- */
 static cg_op *make_op(maker *m, const cg_entry *e, const tn__schema *s, int form)
 {
     cg_op *op = tn__arena_alloc(m->a, sizeof *op);
@@ -114,8 +96,8 @@ static cg_op *make_op(maker *m, const cg_entry *e, const tn__schema *s, int form
     if (op->layout && m->ok)
         check_names(m, e, op->layout);
     op->id = format(m->a, "%s%s%s", s->name, *s->overload ? "_" : "", s->overload);
-    op->short_id = short_id(m, e, s, op->id);
-    if (!op->layout || !op->full || !op->id || !op->short_id) {
+    op->short_id = op->id;
+    if (!op->layout || !op->full || !op->id) {
         m->ok = false;
         return NULL;
     }
@@ -291,5 +273,6 @@ bool cg_ops_make(cg_diag *d, tn__arena *a, const cg_file *f, cg_ops *out)
         for (int form = 0; form < CG_FORMS; form++)
             if (out->groups[i].forms[form])
                 out->groups[i].forms[form]->index = i * CG_FORMS + form;
+    cg_names_choose(out);
     return true;
 }

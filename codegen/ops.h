@@ -18,6 +18,10 @@ typedef struct cg_op {
     const char
         *id; /* "add_Tensor": struct tn_add_Tensor_args, TN_SCHEMA_add_Tensor, tn_call_add_Tensor */
     const char *short_id; /* "add": the expression call tn_add */
+    /* The overload that takes a number where this one takes a tensor, or the other way round, in this
+     * argument: one expression call serves both. NULL: none, or this one has no plain name. */
+    const struct cg_op *twin;
+    const char *twin_arg;
     int form, index;      /* index: of the group's, times CG_FORMS, plus the form */
 } cg_op;
 
@@ -41,9 +45,15 @@ typedef struct cg_ops {
  * rule) go to d. */
 bool cg_ops_make(cg_diag *d, tn__arena *a, const cg_file *f, cg_ops *out);
 
-/* Writes the facts: m4 macro calls as the body of cg_facts (templates/README.md lists them), loops
- * for these dtypes among them. */
-bool cg_facts_write(const cg_ops *ops, const char *ns, tn_dtypes loops, FILE *to);
+/* Part of it: short names and twins (names.c). */
+void cg_names_choose(cg_ops *ops);
+
+/* Writes the facts: m4 macro calls as the body of cg_facts (templates/README.md lists them), among
+ * them the forms with their fields, the larger part, if wanted, and loops for these dtypes. */
+bool cg_facts_write(const cg_ops *ops, const char *ns, bool forms, tn_dtypes loops, FILE *to);
+
+/* cg_op, its fields, cg_op_end. */
+void cg_fact_op(FILE *to, const cg_op *op, const char *form, int line);
 
 /* The facts that the loops of one dtype are made of, with cg_dtype naming it: a small part of all,
  * which m4 would otherwise read once per dtype. */

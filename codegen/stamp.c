@@ -58,12 +58,18 @@ static bool hash_templates(const char *dir, uint64_t *h)
     return ok;
 }
 
-uint64_t cg_stamp_inputs(const char *schema, const char *template_dir, const char *what)
+uint64_t cg_stamp_inputs(const char *const *files, int n, const char *template_dir,
+                         const char *what)
 {
-    uint64_t yaml, program, h = cg_hash(CG_HASH_START, what, strlen(what));
-    if (!hash_file(schema, &yaml) || !hash_file("/proc/self/exe", &program))
+    uint64_t one = 0, h = cg_hash(CG_HASH_START, what, strlen(what));
+    for (int i = 0; i < n; i++) {
+        if (files[i] && !hash_file(files[i], &one))
+            return 0;
+        h = mix(h, files[i] ? one : 0);
+    }
+    if (!hash_file("/proc/self/exe", &one))
         return 0;
-    h = mix(mix(h, yaml), program);
+    h = mix(h, one);
     return hash_templates(template_dir, &h) ? h : 0;
 }
 

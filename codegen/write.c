@@ -65,9 +65,9 @@ static void write_list(FILE *to, const char *type, tn_field_kind kind, const voi
     fprintf(to, "}, %" PRId64 "}", list->len);
 }
 
-/* A Scalar's default is written as a floating number, an absent one as TN_ABSENT: then
- * `.alpha = 2`, which in C sets no more than the first member, leaves a number of the right
- * kind. */
+/* Defaults that are structs are written so that an option without braces, which in C sets no more
+ * than the first member, leaves a whole value: `.alpha = 2` of a Scalar (a floating number) as well
+ * as `.dim = 1` of an int? (present). What is absent is a TN_ABSENT, which the call recognises. */
 static void write_scalar(FILE *to, const tn_scalar *s)
 {
     fputs("{{.f = ", to);
@@ -78,6 +78,24 @@ static void write_scalar(FILE *to, const tn_scalar *s)
     fputs("}, TN_SCALAR_FLOAT, 0}", to);
 }
 
+static void write_opt_int(FILE *to, const tn_opt_int *i)
+{
+    if (i->has)
+        fprintf(to, "{%" PRId64 ", 1}", i->value);
+    else
+        fputs("{TN_ABSENT_INT, 1}", to);
+}
+
+static void write_opt_float(FILE *to, const tn_opt_float *x)
+{
+    fputc('{', to);
+    if (x->has)
+        write_double(to, x->value);
+    else
+        fputs("TN_ABSENT", to);
+    fputs(", 1}", to);
+}
+
 static void write_default(FILE *to, const tn_field *f, const void *at)
 {
     switch (f->kind) {
@@ -85,16 +103,13 @@ static void write_default(FILE *to, const tn_field *f, const void *at)
         fprintf(to, "%" PRId64, *(const int64_t *)at);
         break;
     case TN_FIELD_OPT_INT:
-        fprintf(to, "{%" PRId64 ", %" PRId64 "}", ((const tn_opt_int *)at)->value,
-                ((const tn_opt_int *)at)->has);
+        write_opt_int(to, at);
         break;
     case TN_FIELD_FLOAT:
         write_double(to, *(const double *)at);
         break;
     case TN_FIELD_OPT_FLOAT:
-        fputc('{', to);
-        write_double(to, ((const tn_opt_float *)at)->value);
-        fprintf(to, ", %" PRId64 "}", ((const tn_opt_float *)at)->has);
+        write_opt_float(to, at);
         break;
     case TN_FIELD_BOOL:
         fputs(*(const bool *)at ? "true" : "false", to);
@@ -138,6 +153,32 @@ static void write_default(FILE *to, const tn_field *f, const void *at)
     }
 }
 
+/* The same for a frame that is filled by hand: exactly the value, as an initialiser with braces. */
+static void write_value(FILE *to, const tn_field *f, const void *at)
+{
+    static const char *const kinds[] = {"TN_SCALAR_FLOAT", "TN_SCALAR_INT", "TN_SCALAR_BOOL"};
+    const tn_opt_int *i = at;
+    const tn_opt_float *x = at;
+    const tn_scalar *s = at;
+    if (f->kind == TN_FIELD_OPT_INT) {
+        fprintf(to, "{%" PRId64 ", %" PRId64 "}", i->value, i->has);
+    } else if (f->kind == TN_FIELD_OPT_FLOAT) {
+        fputc('{', to);
+        write_double(to, x->value);
+        fprintf(to, ", %" PRId64 "}", x->has);
+    } else if (f->kind != TN_FIELD_SCALAR) {
+        write_default(to, f, at);
+    } else if (s->kind == TN_SCALAR_NONE) {
+        fputs("{{.i = 0}, TN_SCALAR_NONE, 0}", to);
+    } else if (s->kind == TN_SCALAR_FLOAT) {
+        fputs("{{.f = ", to);
+        write_double(to, s->v.f);
+        fputs("}, TN_SCALAR_FLOAT, 0}", to);
+    } else {
+        fprintf(to, "{{.i = %" PRId64 "}, %s, 0}", s->v.i, kinds[s->kind]);
+    }
+}
+
 /* ---- one operator ---------------------------------------------------------------------------- */
 static const char *kind_word(tn_field_kind kind)
 {
@@ -177,7 +218,10 @@ static void write_field(FILE *to, const char *fact, const cg_op *op, const tn_fi
                 f->flags & TN_FIELD_KWONLY ? "kwonly" : "positional",
                 f->flags & TN_FIELD_OPTIONAL ? "optional" : "always");
         write_default(to, f, op->layout->defaults + f->offset);
-        fprintf(to, "@}, @{%s@}", default_text(op, f));
+        fprintf(to, "@}, @{%s@}, @{", default_text(op, f));
+        if (!required || f->flags & TN_FIELD_OPTIONAL)
+            write_value(to, f, op->layout->defaults + f->offset);
+        fputs("@}", to);
     }
     fputs(")m4_dnl\n", to);
 }
@@ -188,13 +232,14 @@ static const char *form_word(const cg_group *g, int form)
     return g->entry->is_ours ? words[form] : "plain";
 }
 
-static void write_op(FILE *to, const cg_group *g, const cg_op *op)
+void cg_fact_op(FILE *to, const cg_op *op, const char *form, int line)
 {
     const tn__layout *l = op->layout;
     fprintf(to, "cg_op(@{%s@}, @{%s@}, ", op->id, op->short_id);
     c_string(to, op->full);
-    fprintf(to, ", @{%s@}, %d, %d, %d, %u)m4_dnl\n", form_word(g, op->form),
-            g->entry->func.pos.line, op->index, l->n_results, l->size);
+    fprintf(to, ", @{%s@}, %d, %d, %d, %u, ", form, line, op->index, l->n_results, l->size);
+    fprintf(to, "@{%s@}, @{%s@})m4_dnl\n", op->twin ? op->twin->id : "",
+            op->twin ? op->twin_arg : "");
     for (int i = 0; i < l->n_results; i++)
         write_field(to, "result", op, &l->fields[i]);
     for (int i = 0; i < l->n_args; i++)
@@ -295,24 +340,24 @@ static void begin_facts(FILE *to, const char *ns, int count)
     fputs("m4_define(@{cg_facts@}, @{m4_dnl\n", to);
 }
 
-static void write_group(FILE *to, const cg_group *g, tn_dtypes loops)
+static void write_group(FILE *to, const cg_group *g, bool forms, tn_dtypes loops)
 {
-    for (int form = 0; form < CG_FORMS; form++)
+    for (int form = 0; forms && form < CG_FORMS; form++)
         if (g->forms[form])
-            write_op(to, g, g->forms[form]);
+            cg_fact_op(to, g->forms[form], form_word(g, form), g->entry->func.pos.line);
     write_shape(to, g);
     write_pointwise(to, g, loops);
     write_decl(to, g);
 }
 
-bool cg_facts_write(const cg_ops *ops, const char *ns, tn_dtypes loops, FILE *to)
+bool cg_facts_write(const cg_ops *ops, const char *ns, bool forms, tn_dtypes loops, FILE *to)
 {
     begin_facts(to, ns, ops->n_groups);
     for (int i = 0; i < ops->n_groups; i++) {
         const cg_group *g = &ops->groups[i];
         if (i == 0 || strcmp(g[-1].page, g->page) != 0)
             fprintf(to, "cg_page(@{%s@})m4_dnl\n", g->page);
-        write_group(to, g, loops);
+        write_group(to, g, forms, loops);
         if (i == ops->n_groups - 1 || strcmp(g[1].page, g->page) != 0)
             fprintf(to, "cg_page_end(@{%s@})m4_dnl\n", g->page);
     }

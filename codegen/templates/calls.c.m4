@@ -21,7 +21,11 @@ m4_ifelse($5, @{tensor@}, @{m4_ifelse($9, @{optional@},
 $5@{@}$9, @{stralways@}, @{m4_append(@{cg_many@}, @{list@})@},
 $5, @{device@}, @{m4_define(@{cg_device@}, @{$1@})@},
 $5@{@}$9, @{scalaroptional@}, @{m4_append(@{cg_expr_checks@}, @{
-    tn__absent_number(&a->$1);@})@})@})
+    tn__absent_number(&a->$1);@})@},
+$5, @{opt_int@}, @{m4_append(@{cg_expr_checks@}, @{
+    tn__absent_int(&a->$1);@})@},
+$5, @{opt_float@}, @{m4_append(@{cg_expr_checks@}, @{
+    tn__absent_float(&a->$1);@})@})@})
 m4_define(@{cg_op_end@}, @{m4_fill_begin(@{tn_status tn_call_$1(@})cg_params@{@}cg_results@{@}m4_fill_end(@{)@})
 m4_filled
 {

@@ -8,10 +8,13 @@ struct tn_$1_args {
 @})
 m4_define(@{cg_result@}, @{    $2$1;
 @})
+m4_define(@{cg_values@}, @{@})
 m4_define(@{cg_arg@}, @{    $2$1;
-@})
+m4_ifelse(@{$12@}, @{@}, @{@}, @{m4_append(@{cg_values@}, @{, \
+    .$1 = $12@})@})@})
 m4_define(@{cg_op_end@}, @{};
-@})
+#define TN_FRAME_$1 TN_FRAME($1)@{@}cg_values
+m4_define(@{cg_values@}, @{@})@})
 m4_divert(0)m4_dnl
 /* frames.h - call frames.
  *
@@ -24,9 +27,10 @@ m4_divert(0)m4_dnl
 
 #include <tenon/border.h>
 
-/* The begin of an operator's frame, for initialisers: {TN_FRAME(add_Tensor), .self = x, .other = y}.
- * Arguments with a default must be given too: a frame has no defaults of its own (tn_op_frame_init
- * fills them in). */
+/* The begin of an operator's frame, for initialisers. TN_FRAME(add_Tensor) is that alone; with
+ * TN_FRAME_add_Tensor every argument with a default has it, and every other optional one is absent:
+ * {TN_FRAME_add_Tensor, .self = x, .other = y}. So a call goes on meaning the same when the schema
+ * gains an argument. Set another value than the default afterwards: f.alpha = .. */
 #define TN_FRAME(name) .frame = {sizeof(struct tn_##name##_args), 0}
 cg_facts()m4_dnl
 m4_dnl The asserts: offsets as the core computes them from the schemas.

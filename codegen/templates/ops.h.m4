@@ -16,8 +16,8 @@ m4_divert(0)m4_dnl
  * tn_NAME(required arguments.., .option = value): an expression, with the schema's defaults. Its
  * result belongs to the innermost scope (TN_SCOPE, tenon/tensor.h). Given a failed operand (NULL) it
  * returns NULL and changes nothing, so a whole expression is checked once, at its end;
- * tn_error_last() says what failed first. Numbers may be any C number. Expression macros need C; C++
- * has the typed calls.
+ * tn_error_last() says what failed first. Numbers may be any C number, and where an operator has an
+ * overload for a number, tn_mul(x, 2) calls that. Expression macros need C; C++ has the typed calls.
  *
  * The macros initialise an option twice, its default and then what the caller wrote, write a number
  * without braces, and may be called without any option: all this is meant, hence the pragmas,
@@ -55,28 +55,48 @@ TN_END_DECLS
 #pragma GCC diagnostic ignored "-Woverride-init"
 #pragma GCC diagnostic ignored "-Wmissing-braces"
 #endif
-/* An absent Scalar? of an expression: a NaN that no computation makes. */
-#define TN_ABSENT __builtin_nan("0x7e11abe")
-m4_dnl A macro: required arguments by place, the rest by name.
+m4_dnl Macros: required arguments by place, the rest by name; then the plain word, alone or for the operator and its twin.
+m4_define(@{cg_bind@}, @{ \
+        __auto_type tn_given_$1 = ($1_);@})m4_dnl
+m4_define(@{cg_bound@}, @{m4_ifelse($1, cg_twin_arg, @{TN_THE_$2(tn_given_$1)@}, @{tn_given_$1@})@})m4_dnl
 cg_none()m4_dnl
 m4_define(@{m4_fill_width@}, 94)m4_dnl
 m4_define(@{m4_fill_break@}, @{ \
         @})m4_dnl
 m4_define(@{cg_op@}, @{m4_define(@{cg_single@}, m4_ifelse($7, 1, 1, 0))m4_define(@{cg_name@}, @{$2@})m4_dnl
+m4_define(@{cg_twin@}, @{$9@})m4_define(@{cg_twin_arg@}, @{$10@})m4_define(@{cg_twin_kind@}, @{@})m4_dnl
+m4_define(@{cg_binds@}, @{@})m4_define(@{cg_numbers@}, @{@})m4_define(@{cg_tensors@}, @{@})m4_dnl
 m4_define(@{cg_params@}, @{@})m4_define(@{cg_given@}, @{@})m4_define(@{cg_defaults@}, @{@})m4_define(@{cg_rest@}, @{@})@})m4_dnl
 m4_define(@{cg_result@}, @{m4_define(@{cg_single@}, m4_ifelse(cg_single@{@}$5, @{1tensor@}, 1, 0))@})m4_dnl
 m4_define(@{cg_arg@}, @{m4_ifelse($7, @{required@},
-    @{m4_append(@{cg_params@}, @{m4_fill(@{$1_@})@})m4_append(@{cg_given@}, @{m4_fill(@{.$1 = @}m4_ifelse($5, @{scalar@}, @{@{TN_NUM($1_)@}@}, @{@{($1_)@}@}))@})@},
+    @{m4_append(@{cg_binds@}, @{cg_bind(@{$1@})@})m4_append(@{cg_numbers@}, @{m4_fill(cg_bound(@{$1@}, @{NUMBER@}))@})m4_dnl
+m4_append(@{cg_tensors@}, @{m4_fill(cg_bound(@{$1@}, @{TENSOR@}))@})m4_ifelse($1, cg_twin_arg, @{m4_define(@{cg_twin_kind@}, @{$5@})@})m4_dnl
+m4_append(@{cg_params@}, @{m4_fill(@{$1_@})@})m4_append(@{cg_given@}, @{m4_fill(@{.$1 = @}m4_ifelse($5, @{scalar@}, @{@{TN_NUM($1_)@}@}, @{@{($1_)@}@}))@})@},
     @{m4_define(@{cg_rest@}, @{m4_fill(@{...@})@})m4_append(@{cg_defaults@}, @{m4_fill(@{.$1 = $10@})@})@})@})m4_dnl
+m4_define(@{cg_va@}, @{m4_ifelse(m4_defn(@{cg_rest@}), @{@}, @{@}, @{m4_fill(@{__VA_ARGS__@})@})@})m4_dnl
 m4_define(@{cg_op_end@}, @{m4_ifelse(cg_single, 1,
-@{m4_fill_begin(@{#define tn_@}cg_name@{(@})cg_params@{@}cg_rest@{@}m4_fill_end(@{)@})m4_dnl
+@{m4_fill_begin(@{#define tn_$1(@})cg_params@{@}cg_rest@{@}m4_fill_end(@{)@})m4_dnl
 
 m4_filled \
     tn_expr_$1(__FILE__, __LINE__, \
         &(struct tn_$1_args){ \
-m4_fill_begin(@{        @})m4_fill(@{TN_FRAME($1)@})cg_defaults@{@}cg_given@{@}m4_ifelse(m4_defn(@{cg_rest@}), @{@}, @{@}, @{m4_fill(@{__VA_ARGS__@})@})m4_fill_end(@{})@})m4_dnl
+m4_fill_begin(@{        @})m4_fill(@{TN_FRAME($1)@})cg_defaults@{@}cg_given@{@}cg_va@{@}m4_fill_end(@{})@})m4_dnl
 m4_filled
-@})@})m4_dnl
+m4_ifelse(cg_name, @{$1@}, @{@}, cg_twin, @{@}, @{#define tn_@{@}cg_name@{@}(...) tn_$1(__VA_ARGS__)
+@}, @{cg_choice(@{$1@})@})@})@})m4_dnl
+m4_dnl cg_choice(id): the plain word of an operator that has a twin. Operands are taken once, so that nested calls do not grow.
+m4_define(@{cg_choice@}, @{m4_pushdef(@{m4_fill_break@}, @{ \
+                @})m4_fill_begin(@{#define tn_@}cg_name@{(@})cg_params@{@}cg_rest@{@}m4_fill_end(@{)@})m4_dnl
+m4_filled \
+    __extension__({@{@}cg_binds \
+        __builtin_choose_expr(TN_IS_NUMBER(tn_given_@{@}cg_twin_arg), \
+m4_fill_begin(@{            tn_@}m4_ifelse(cg_twin_kind, @{tensor@}, @{cg_twin@}, @{$1@})@{(@})cg_numbers@{@}cg_va@{@}m4_fill_end(@{), \@})m4_dnl
+m4_filled
+m4_fill_begin(@{            tn_@}m4_ifelse(cg_twin_kind, @{tensor@}, @{$1@}, @{cg_twin@})@{(@})cg_tensors@{@}cg_va@{@}m4_fill_end(@{)); \@})m4_dnl
+m4_filled
+    })
+m4_popdef(@{m4_fill_break@})m4_dnl
+@})m4_dnl
 cg_facts
 #endif /* __cplusplus */
 #endif

@@ -1,6 +1,14 @@
 m4_dnl pages.md.m4 - the reference pages, one per operator, and their index: docs/ops/NAME.md. A line "@page NAME" begins a
 m4_dnl file.
 cg_none()m4_dnl
+m4_include(cg_templates/derivative_facts.m4)m4_dnl
+m4_dnl ---- gradients: kept until the declaration's head is written ----
+cg_no_derivatives()m4_dnl
+m4_define(@{cg_derivative@}, @{m4_define(@{cg_how@}, $3)m4_define(@{cg_formulas@}, @{cg_formulas_of_$1@})@})
+m4_define(@{cg_rule@}, @{m4_append(m4_defn(@{cg_formulas@}), @{
+- **m4_ifelse($4, gradient, Gradient, Tangent) of $1:** `$2`@}m4_ifelse(cg_how, derived, @{@{, derived@}@}))@})
+cg_derivatives()m4_dnl
+m4_define(@{cg_formulas_here@}, @{m4_ifdef(@{cg_formulas_of_$1@}, @{m4_indir(@{cg_formulas_of_$1@})@})@})
 m4_dnl ---- words ----
 m4_define(@{cg_dtype_word@}, @{m4_ifelse(m4_eval((cg_set >> $1) & 1), 1, @{m4_list(@{cg_words@}, @{$2@}, @{, @})@})@})
 m4_define(@{cg_dtype_words@}, @{m4_define(@{cg_set@}, $1)m4_define(@{cg_words@}, @{@})m4_dnl
@@ -71,7 +79,7 @@ m4_ifelse(m4_defn(@{cg_rule@}), @{@}, @{@}, @{
 m4_ifelse($9, structured, @{cg_promotion($6)cg_dtype_words($7)
 - **Dtypes:** cg_words@{@}@}, @{
 - **Results:** made by its kernels@{@}@})m4_dnl
-cg_item(@{Since@}, @{$8@})
+cg_formulas_here($1)@{@}cg_item(@{Since@}, @{$8@})
 - **Declared:** native_functions.yaml, line $10
 m4_undivert(1)m4_dnl
 m4_divert(-1)m4_define(@{cg_rule@}, @{@})m4_define(@{cg_expr@}, @{@})@})

@@ -1,5 +1,7 @@
-m4_dnl plugin_ops.h.m4 - a third party's operators: frames, and what its hand-written kernels and rules are called.
+m4_dnl plugin_ops.h.m4 - a third party's operators: frames, what its hand-written kernels and rules are called, and what its
+m4_dnl derivatives call.
 cg_none()m4_dnl
+m4_include(cg_templates/derivative_facts.m4)m4_dnl
 m4_define(@{cg_op@}, @{
 /* $4, line $5 */
 #define TN_SCHEMA_$1 "$3"
@@ -8,10 +10,13 @@ struct tn_$1_args {
 @})
 m4_define(@{cg_result@}, @{    $2$1;
 @})
+m4_define(@{cg_values@}, @{@})
 m4_define(@{cg_arg@}, @{    $2$1;
-@})
+m4_ifelse(@{$12@}, @{@}, @{@}, @{m4_append(@{cg_values@}, @{, \
+    .$1 = $12@})@})@})
 m4_define(@{cg_op_end@}, @{};
-@})
+#define TN_FRAME_$1 TN_FRAME($1)@{@}cg_values
+m4_define(@{cg_values@}, @{@})@})
 m4_define(@{cg_shape@}, @{
 /* The shape rule of $1: yours to write. frame is a struct tn_$1_args. */
 tn_status $2(tn_call *call, const void *frame, tn_result *results);
@@ -23,14 +28,18 @@ m4_divert(0)m4_dnl
 #ifndef TENON_PLUGIN_OPS_@{@}cg_namespace
 #define TENON_PLUGIN_OPS_@{@}cg_namespace
 
-#include <tenon/plugin.h>
+#include <tenon/m4_ifelse(cg_n_derivatives@{@}cg_n_calls, 00, plugin, derivative).h>
 
+/* The begin of a frame, for initialisers. {TN_FRAME_NAME, .self = x} gives every argument with a
+ * default that default; set another value afterwards: f.alpha = .. */
 #define TN_FRAME(name) .frame = {sizeof(struct tn_##name##_args), 0}
 
 TN_BEGIN_DECLS
-cg_facts
-/* Registers the operators, their generated pointwise kernels and the meta kernels. Call it in init,
- * before your own kernels. */
+cg_facts@{@}m4_dnl
+m4_include(cg_templates/derivative_calls.m4)m4_dnl
+
+/* Registers the operators, their generated pointwise kernels, the meta kernels and the derivatives.
+ * Call it in init, before your own kernels. */
 tn_status cg_namespace@{@}_register(tn_registry *r);
 
 TN_END_DECLS

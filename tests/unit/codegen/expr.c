@@ -119,6 +119,7 @@ Test(codegen_expr, numbers)
 {
     expect_refused("self + 1f", 7, "not a number", "1e-3");
     expect_refused("1.2.3", 0, "not a number", "0.5");
+    expect_refused("self + 1e400", 7, "too large for a float", "1e308");
     expect_refused("self + 010", 7, "another one", "leading zeros");
     expect_refused("self + 99999999999999999999", 7, "not at all", "decimal point");
     expect_c("self + 0", "f32", "tnm_add_f32(self, tnm_number_f32(0))");

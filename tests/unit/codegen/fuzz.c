@@ -1,6 +1,6 @@
 /* fuzz.c - text that was cut off or damaged is an error or a file, never a crash. The sanitizers
  * watch. */
-#include "model_test.h"
+#include "derivatives_test.h"
 
 static const char sample[] =
     "# a comment\n"
@@ -68,39 +68,110 @@ static uint32_t next(uint32_t *state)
     return *state >> 8;
 }
 
-Test(codegen_fuzz, random_damage)
+/* Damages text[0 .. n-1], which has room for cap, in one to six places; the new length. */
+static size_t damage(char *text, size_t n, size_t cap, uint32_t *state)
 {
     static const char junk[] = "-:,[]{}()!*&#|>'\"\\ \n\t?=.%@`\0\xff\xc3\xa9"
                                "a0";
+    for (uint32_t k = 1 + next(state) % 6; k > 0; k--) {
+        size_t at = next(state) % n;
+        switch (next(state) % 4) {
+        case 0:
+            text[at] = junk[next(state) % (sizeof junk - 1)];
+            break;
+        case 1:
+            text[at] = (char)next(state);
+            break;
+        case 2: /* a piece is lost */
+            memmove(text + at, text + at + 1, n - at - 1);
+            n--;
+            break;
+        default: /* a piece is doubled */
+            if (n + 8 < cap && at + 8 < n) {
+                memmove(text + at + 8, text + at, n - at);
+                n += 8;
+            }
+        }
+    }
+    return n;
+}
+
+Test(codegen_fuzz, random_damage)
+{
     uint32_t state = 20240229;
     char text[sizeof sample + 64];
     int failed = 0;
     for (int round = 0; round < 3000; round++) {
-        size_t n = sizeof sample - 1;
-        memcpy(text, sample, n);
-        for (uint32_t k = 1 + next(&state) % 6; k > 0; k--) {
-            size_t at = next(&state) % n;
-            switch (next(&state) % 4) {
-            case 0:
-                text[at] = junk[next(&state) % (sizeof junk - 1)];
-                break;
-            case 1:
-                text[at] = (char)next(&state);
-                break;
-            case 2: /* a piece is lost */
-                memmove(text + at, text + at + 1, n - at - 1);
-                n--;
-                break;
-            default: /* a piece is doubled */
-                if (n + 8 < sizeof text && at + 8 < n) {
-                    memmove(text + at + 8, text + at, n - at);
-                    n += 8;
-                }
-            }
-        }
-        failed += run(text, n) > 0;
+        memcpy(text, sample, sizeof sample);
+        failed += run(text, damage(text, sizeof sample - 1, sizeof text, &state)) > 0;
     }
     cr_expect_gt(failed, 1000);
+}
+
+/* ---- derivatives ----------------------------------------------------------------------------- */
+static const char derivatives_sample[] =
+    "- helper: h(Tensor grad, int[] sizes, Scalar? t, str mode='a') -> (Tensor, Tensor)\n"
+    "- helper: l(Tensor[] grads) -> Tensor[]\n"
+    "- calls: [zero_, sum.dim_IntList]\n"
+    "- name: mul.Tensor(Tensor self, Tensor other) -> Tensor\n"
+    "  self: grad * conj(other)\n  other: 'where(self < 0, grad, 0) - self.sizes[0] * grad'\n"
+    "  result: auto_element_wise\n"
+    "- name: exp(Tensor self) -> Tensor\n  self: >-\n    grad *\n    conj(result)\n"
+    "  result: \"self_t.dim > 1 && !self.is_complex ? self_t * result : sum(self_t, [0, -1], "
+    "keepdim=True)\"\n"
+    "- name: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n"
+    "  self, other: h(grads[0], [1, self.size(-1)], alpha, mode='x')\n"
+    "- name: max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)\n"
+    "  output_differentiability: [True, False]\n  self: not_implemented('why')\n  result0: self_t\n"
+    "- name: cat(Tensor[] tensors, int dim=0) -> Tensor\n  tensors: l([grad, max.dim(grad, "
+    "0)[1]])\n"
+    "- name: zero_(Tensor(a!) self) -> Tensor(a!)\n  self: non_differentiable\n";
+
+/* With everything that is derived and written after it. */
+static int run_derivatives(const cg_ops *ops, const char *bytes, size_t n)
+{
+    char *text = NULL;
+    size_t length = 0;
+    cg_diag d = {0};
+    tn__arena a = {0};
+    cg_derivatives all;
+    char *copy = malloc(n + 1);
+    memcpy(copy, bytes, n);
+    copy[n] = '\0';
+    const cg_derivatives_source source = {.path = "d", .bytes = copy, .n_bytes = n, .ops = ops};
+    FILE *to = open_memstream(&text, &length);
+    if (cg_derivatives_make(&d, &a, &source, &all)) {
+        cg_facts_write_derivatives(&all, "x", to);
+        cg_derivatives_list(&all, to);
+    }
+    cg_diag_print(&d, to, CG_DIAG_JSON);
+    fclose(to);
+    free(text);
+    free(copy);
+    int errors = d.n_items;
+    cr_expect_not(d.no_memory);
+    tn__arena_free(&a);
+    cg_diag_free(&d);
+    return errors;
+}
+
+Test(codegen_fuzz, derivatives)
+{
+    char text[sizeof derivatives_sample + 64];
+    uint32_t state = 20241129;
+    int failed = 0;
+    derived r = derive(operators, derivatives_sample);
+    cr_assert(r.ok, "%s", r.m.diag.n_items ? r.m.diag.items[0].message : "");
+    for (size_t n = 0; n < sizeof derivatives_sample; n++)
+        failed += run_derivatives(&r.ops, derivatives_sample, n) > 0;
+    cr_expect_gt(failed, 500);
+    for (int round = 0; round < 2000; round++) {
+        memcpy(text, derivatives_sample, sizeof derivatives_sample);
+        size_t n = damage(text, sizeof derivatives_sample - 1, sizeof text, &state);
+        failed += run_derivatives(&r.ops, text, n) > 0;
+    }
+    cr_expect_gt(failed, 1500);
+    derived_free(&r);
 }
 
 Test(codegen_fuzz, many_broken_entries)
