@@ -16,9 +16,15 @@ typedef struct composite_kernels {
 } composite_kernels;
 
 /* A family is one file; its table has the file's name. */
+extern const composite_kernels composite_arrange;
 extern const composite_kernels composite_casts;
+extern const composite_kernels composite_complex;
 extern const composite_kernels composite_factories;
 extern const composite_kernels composite_likes;
+extern const composite_kernels composite_losses;
+extern const composite_kernels composite_moments;
+extern const composite_kernels composite_nll;
+extern const composite_kernels composite_norms;
 extern const composite_kernels composite_pointwise;
 extern const composite_kernels composite_products;
 extern const composite_kernels composite_reshaping;
@@ -26,6 +32,8 @@ extern const composite_kernels composite_slices;
 extern const composite_kernels composite_softmax;
 extern const composite_kernels composite_split;
 extern const composite_kernels composite_stack;
+extern const composite_kernels composite_strided;
+extern const composite_kernels composite_vectors;
 extern const composite_kernels composite_views;
 extern const composite_kernels composite_views_inplace;
 
@@ -34,33 +42,81 @@ extern const composite_kernels composite_views_inplace;
 #define IMPLICIT "CompositeImplicitAutograd"
 
 enum {
+    OP_ABS,
+    OP_ADD,
+    OP_ADDMM,
+    OP_ADD_,
+    OP_ADD_NUMBER,
+    OP_AMAX,
+    OP_AMIN,
+    OP_ARANGE_OUT,
+    OP_ATAN2,
+    OP_BMM,
+    OP_CAT,
+    OP_CLAMP,
+    OP_CLAMP_MIN,
+    OP_CLONE,
+    OP_COMPLEX,
+    OP_CONJ,
+    OP_CONTIGUOUS,
+    OP_COPY_,
+    OP_COS,
+    OP_DETACH,
+    OP_DIAGONAL,
+    OP_DIAG_EMBED,
+    OP_DIV,
+    OP_DIV_NUMBER,
+    OP_EQ_NUMBER,
+    OP_EXP,
+    OP_EXPAND,
+    OP_FILL_,
+    OP_GATHER,
+    OP_INDEX_ADD_,
+    OP_INDEX_SELECT,
+    OP_LE,
+    OP_LOG,
+    OP_LOG1P,
+    OP_LT_NUMBER,
+    OP_MATMUL,
+    OP_MAXIMUM,
+    OP_MEAN,
+    OP_MINIMUM,
+    OP_MM,
+    OP_MUL,
+    OP_MUL_NUMBER,
+    OP_NEG,
+    OP_NE_NUMBER,
+    OP_PERMUTE,
+    OP_POW,
+    OP_POW_NUMBER,
+    OP_POW_SCALAR_OUT,
+    OP_POW_TENSOR_OUT,
+    OP_RESHAPE,
+    OP_RSUB_NUMBER,
+    OP_SELECT,
+    OP_SIGN,
+    OP_SIN,
+    OP_SLICE,
+    OP_SPLIT,
+    OP_SPLIT_WITH_SIZES,
+    OP_SQRT,
+    OP_SQUEEZE,
+    OP_STD,
+    OP_SUB,
+    OP_SUM,
+    OP_T,
+    OP_TRANSPOSE,
+    OP_UNSQUEEZE,
+    OP_VAR,
+    OP_VECTOR_NORM,
+    OP_VIEW,
+    OP_VIEW_AS_REAL,
+    OP_WHERE,
+    OP_ZERO_,
     OP__LOG_SOFTMAX,
     OP__SOFTMAX,
     OP__TO_COPY,
     OP__UNSAFE_VIEW,
-    OP_ADD_,
-    OP_ADDMM,
-    OP_ARANGE_OUT,
-    OP_BMM,
-    OP_CAT,
-    OP_CLONE,
-    OP_COPY_,
-    OP_EXPAND,
-    OP_FILL_,
-    OP_MAXIMUM,
-    OP_MINIMUM,
-    OP_MM,
-    OP_PERMUTE,
-    OP_POW_SCALAR_OUT,
-    OP_POW_TENSOR_OUT,
-    OP_SLICE,
-    OP_SPLIT,
-    OP_SPLIT_WITH_SIZES,
-    OP_T,
-    OP_TRANSPOSE,
-    OP_UNSQUEEZE,
-    OP_VIEW,
-    OP_ZERO_,
     OP_COUNT,
 };
 extern const tn_op *composite_ops[OP_COUNT];

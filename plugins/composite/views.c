@@ -15,7 +15,7 @@ static tn_status alias(tn_call *call, struct tn_alias_args *a)
 
 static tn_status detach(tn_call *call, struct tn_detach_args *a)
 {
-    return composite_alias(call, a->self, &a->result);
+    return tn->tensor_detached(call, a->self, &a->result);
 }
 
 /* ---- order of dimensions --------------------------------------------------------------------- */

@@ -4,8 +4,9 @@
 #include "isa.h"
 
 static const cpu_kernels *const families[] = {
-    &cpu_copy, &cpu_matmul, &cpu_cat, &cpu_index,      &cpu_masked, &cpu_arange,  &cpu_arith,
-    &cpu_pow,  &cpu_clamp,  &cpu_abs, &cpu_activation, &cpu_reduce, &cpu_softmax,
+    &cpu_copy,    &cpu_matmul,     &cpu_cat,    &cpu_index,   &cpu_gamma, &cpu_scan,
+    &cpu_scatter, &cpu_masked,     &cpu_arange, &cpu_arith,   &cpu_pow,   &cpu_clamp,
+    &cpu_abs,     &cpu_activation, &cpu_reduce, &cpu_softmax,
 };
 
 static tn_status start(tn_registry *r)

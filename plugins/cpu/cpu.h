@@ -17,10 +17,13 @@ extern const size_t cpu_pointwise_count;
 extern const cpu_kernels cpu_copy; /* copy.c: copy_, fill_, zero_ */
 extern const cpu_kernels
     cpu_reduce; /* reduce.c: sum, prod, mean, max, min, any, all and their kin */
+extern const cpu_kernels cpu_gamma;   /* gamma.c: digamma, polygamma */
 extern const cpu_kernels cpu_softmax; /* softmax.c: _softmax, _log_softmax */
 extern const cpu_kernels cpu_matmul;  /* matmul.c: mm, bmm, addmm */
 extern const cpu_kernels cpu_cat;     /* cat.c */
 extern const cpu_kernels cpu_index;   /* index.c: index_select, gather, embedding */
+extern const cpu_kernels cpu_scan;    /* scan.c: cumsum, cumprod */
+extern const cpu_kernels cpu_scatter; /* scatter.c: index_add, scatter, scatter_add */
 extern const cpu_kernels cpu_masked;  /* masked.c: masked_fill */
 extern const cpu_kernels cpu_arange;  /* arange.c */
 extern const cpu_kernels
@@ -34,5 +37,8 @@ extern const cpu_kernels cpu_activation; /* activation.c: gelu */
 tn_status cpu_copy_elements(tn_call *call, tn_tensor *out, tn_tensor *in);
 /* Of operators that do not cast their result: an out= tensor of another dtype is an error. */
 tn_status cpu_check_dtype(tn_call *call, const tn_tensor *out, tn_dtype dtype);
+/* index.c: every index is in 0 .. limit - 1; errors name the argument and whose limit it is. */
+tn_status cpu_check_indices(tn_call *call, const tn_tensor *index, const char *name, int64_t limit,
+                            const char *of);
 
 #endif

@@ -35,8 +35,8 @@ static int64_t index_at(const char *p, tn_dtype dtype)
     return dtype == TN_I64 ? *(const int64_t *)p : *(const int32_t *)p;
 }
 
-static tn_status check_indices(tn_call *call, const tn_tensor *index, const char *name,
-                               int64_t limit, const char *of)
+tn_status cpu_check_indices(tn_call *call, const tn_tensor *index, const char *name, int64_t limit,
+                            const char *of)
 {
     int64_t size = (int64_t)tn->dtype_size(index->dtype);
     walk w = {.p = (const char *)index->data};
@@ -177,7 +177,7 @@ static tn_status index_select(tn_call *call, struct tn_index_select_args *a)
     int64_t dim = a->dim < 0 && self->ndim ? a->dim + self->ndim : self->ndim ? a->dim : 0;
     int64_t limit = self->ndim ? self->sizes[dim] : 1, inner = (int64_t)tn->dtype_size(self->dtype);
     TN_TRY(cpu_check_dtype(call, a->result, self->dtype));
-    TN_TRY(check_indices(call, a->index, "index", limit, "self"));
+    TN_TRY(cpu_check_indices(call, a->index, "index", limit, "self"));
     if (a->result->numel == 0)
         return TN_OK;
     for (int d = (int)dim + 1; d < self->ndim; d++)
@@ -200,7 +200,7 @@ static tn_status gather(tn_call *call, struct tn_gather_args *a)
     TN_TRY(cpu_check_dtype(call, a->result, self->dtype));
     if (index->numel == 0)
         return TN_OK;
-    TN_TRY(check_indices(call, index, "index", self->ndim ? self->sizes[dim] : 1, "self"));
+    TN_TRY(cpu_check_indices(call, index, "index", self->ndim ? self->sizes[dim] : 1, "self"));
     plan pl;
     plan_result(&pl, a->result, self, self->ndim ? self->strides[dim] : 0);
     for (int d = 0; d < index->ndim; d++) {
@@ -215,7 +215,7 @@ static tn_status embedding(tn_call *call, struct tn_embedding_args *a)
     const tn_tensor *weight = a->weight, *indices = a->indices;
     int64_t bytes = weight->sizes[1] * (int64_t)tn->dtype_size(weight->dtype);
     TN_TRY(cpu_check_dtype(call, a->result, weight->dtype));
-    TN_TRY(check_indices(call, indices, "indices", weight->sizes[0], "weight"));
+    TN_TRY(cpu_check_indices(call, indices, "indices", weight->sizes[0], "weight"));
     if (a->result->numel == 0)
         return TN_OK;
     if (by_rows(a->result, weight, indices, bytes))

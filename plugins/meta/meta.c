@@ -93,6 +93,13 @@ static tn_status gelu(tn_call *call, struct tn_gelu_args *a)
                     a->approximate);
 }
 
+static tn_status polygamma(tn_call *call, struct tn_polygamma_args *a)
+{
+    if (a->n >= 0)
+        return TN_OK;
+    return tn->fail(call, TN_ERR_ARGUMENT, "n: expected 0 or more, got %lld", (long long)a->n);
+}
+
 /* They stand above the empty kernels of the generated table. */
 enum { ABOVE_GENERATED = 1 };
 #define TN_CHECK(NAME, fn)                                                                         \
@@ -106,6 +113,7 @@ static const tn_kernel_decl kernels[] = {
     TN_CHECK(clamp, clamp),
     TN_CHECK(clamp_Tensor, clamp_tensor),
     TN_CHECK(gelu, gelu),
+    TN_CHECK(polygamma, polygamma),
     TN_KERNEL(copy_, "Meta", copy_),
     TN_KERNEL(fill__Scalar, "Meta", fill_),
     TN_KERNEL(zero_, "Meta", zero_),
