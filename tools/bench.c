@@ -11,6 +11,7 @@
 
 static const char usage[] =
     "usage: tenon bench dispatch [--check] [--format text|json]\n"
+    "       tenon bench op NAME ..       (--help says more)\n"
     "\n"
     "Measures one-element calls, one thread: nanoseconds (the least of many short batches) and\n"
     "instructions per call (by callgrind where valgrind is installed, else by the processor's "
@@ -93,6 +94,8 @@ int tenon_cmd_bench(int argc, char **argv)
 {
     const char *format_name = "text", *inner = getenv(BENCH_INNER);
     bool check = false;
+    if (argc > 1 && strcmp(argv[1], "op") == 0)
+        return bench_op(argc - 1, argv + 1);
     const tool_option options[] = {
         {"--format", &format_name, NULL}, {"--check", NULL, &check}, {0}};
     int n_args = tool_options(argc, argv, options, usage);
@@ -102,7 +105,7 @@ int tenon_cmd_bench(int argc, char **argv)
     if (format == TOOL_FORMAT_BAD)
         return TOOL_USAGE;
     if (n_args != 1 || strcmp(argv[1], "dispatch") != 0)
-        return tool_fail("bench needs the name of a suite: dispatch");
+        return tool_fail("bench needs the name of a suite, dispatch, or `op` and an operator");
     size_t n;
     if (tn_set_num_threads(1) != TN_OK)
         return tool_fail("%s", tn_error_last()->message);

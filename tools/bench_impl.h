@@ -3,6 +3,7 @@
  *     bench.c           the command and its output
  *     bench_dispatch.c  the suite `dispatch`: what one small call costs, made as a user makes it
  *     bench_limits.c    the same work in plain C without a framework: the floor
+ *     bench_op.c        one operator, by the number of elements
  *     bench_measure.c   time and instructions of a case */
 #ifndef TENON_TOOLS_BENCH_IMPL_H
 #define TENON_TOOLS_BENCH_IMPL_H
@@ -10,6 +11,9 @@
 #include <tenon/tensor.h>
 
 #include "tool.h"
+
+/* `tenon bench op`: argv[0] is "op". Returns the exit status. */
+int bench_op(int argc, char **argv);
 
 /* One case: run(n) makes n calls in a loop of its own; the first failure ends it. */
 typedef struct bench_case {

@@ -11,12 +11,20 @@
 #include <tenon/runtime.h>
 
 static const char usage[] =
-    "usage: tenon doctor [PLUGIN ...] [--format text|json]\n"
+    "usage: tenon doctor [PLUGIN ...] [--coverage] [--retry] [--format text|json]\n"
     "\n"
     "Examines the plugins of the configured directories (TENON_PLUGIN_PATH, else those beside\n"
     "libtenon.so), or the files that are named: may their code run here, do they fit this Tenon,\n"
     "do they export one symbol, do they load. For each that does not: one reason, one cure. Then,\n"
-    "of all that load: operators by device and dtype.\n"
+    "of all that load: operators by device and dtype. A plugin that crashes or hangs goes into\n"
+    "quarantine ($XDG_CACHE_HOME/tenon/quarantine): it is not loaded again until its file "
+    "changes.\n"
+    "\n"
+    "  --coverage   every operator: which devices serve it, how, and for which dtypes\n"
+    "  --retry      try plugins that are in quarantine, too\n"
+    "  --json       --format json: a row per plugin, with its border, its needs, and who can "
+    "change\n"
+    "               its file and the directories above it\n"
     "\n"
     "Exit status: 0 all is well (a plugin may be skipped for what this machine lacks, unless it\n"
     "was named); 1 one does not load; 2 wrong use, or there is no plugin.\n";
@@ -25,7 +33,7 @@ typedef struct doctor {
     tool_format format;
     const char **configured; /* the candidates of the configured places */
     int n_configured, cap;
-    bool show_configured, no_memory;
+    bool show_configured, retry, coverage, no_memory;
     int loaded, skipped, refused;
 } doctor;
 
@@ -64,8 +72,8 @@ static void add_candidate(void *arg, const char *path, const tn__finding *proble
 static void put_text(const doctor_row *row)
 {
     char who[TN_NOTE_NAME + TN_NOTE_TEXT];
-    snprintf(who, sizeof who, "%s%s%s", *row->name ? row->name : "?", *row->version ? " " : "",
-             row->version);
+    snprintf(who, sizeof who, "%s%s%s", row->has_note ? row->note.name : "?",
+             row->has_note ? " " : "", row->note.version);
     printf("%-20s %-8s %s\n", who, row->finding.state, row->path);
     if (!row->ok)
         printf("    reason: %s\n    cure:   %s\n", row->finding.reason, row->finding.cure);
@@ -73,16 +81,33 @@ static void put_text(const doctor_row *row)
         printf("    remark: %s\n", row->finding.reason);
 }
 
+static void add_place(void *arg, const char *path, const char *owner, unsigned mode,
+                      const char *others)
+{
+    char octal[8];
+    snprintf(octal, sizeof octal, "%04o", mode & 07777);
+    json_array_append_new(arg, json_pack("{s:o, s:s, s:s, s:s}", "path", tool_json_text(path),
+                                         "owner", owner, "mode", octal, "others", others));
+}
+
 static void put_json(const doctor_row *row)
 {
-    json_t *object = json_object();
+    json_t *object = json_object(), *places = json_array();
     json_object_set_new(object, "kind", json_string("plugin"));
     json_object_set_new(object, "path", tool_json_text(row->path));
-    json_object_set_new(object, "name", tool_json_text(row->name));
-    json_object_set_new(object, "version", tool_json_text(row->version));
+    json_object_set_new(object, "name", tool_json_text(row->note.name));
+    json_object_set_new(object, "version", tool_json_text(row->note.version));
     json_object_set_new(object, "state", json_string(row->finding.state));
     json_object_set_new(object, "reason", tool_json_text(row->finding.reason));
     json_object_set_new(object, "cure", tool_json_text(row->ok ? "" : row->finding.cure));
+    if (row->has_note) {
+        json_object_set_new(object, "border", json_integer(row->note.abi));
+        json_object_set_new(object, "built_with", json_integer(row->note.abi_built));
+        json_object_set_new(object, "cpu", tool_json_text(row->note.cpu));
+        json_object_set_new(object, "driver", tool_json_text(row->note.driver));
+    }
+    tn__plugin_audit(row->path, add_place, places);
+    json_object_set_new(object, "places", places);
     tool_json_row(object);
 }
 
@@ -116,7 +141,7 @@ static bool examine(doctor *d, const char *path, int n_before, bool show)
         d->no_memory = true;
         return false;
     }
-    doctor_examine(row, path, d->configured, n_before);
+    doctor_examine(row, path, d->configured, n_before, d->retry);
     if (show)
         put_row(d, row);
     bool ok = row->ok;
@@ -151,7 +176,7 @@ static int run(doctor *d, int n, char **names)
     if (d->no_memory)
         return tool_fail("out of memory");
     if (d->loaded)
-        doctor_coverage(d->format);
+        doctor_coverage(d->format, d->coverage);
     put_summary(d);
     if (d->loaded + d->skipped + d->refused == 0)
         return tool_fail(
@@ -162,11 +187,18 @@ static int run(doctor *d, int n, char **names)
 int tenon_cmd_doctor(int argc, char **argv)
 {
     const char *format = "text";
-    const tool_option options[] = {{"--format", &format, NULL}, {0}};
+    bool coverage = false, retry = false, json = false;
+    const tool_option options[] = {{"--format", &format, NULL},
+                                   {"--coverage", NULL, &coverage},
+                                   {"--retry", NULL, &retry},
+                                   {"--json", NULL, &json},
+                                   {0}};
     int n = tool_options(argc, argv, options, usage);
     if (n < 0)
         return tool_status(n);
-    doctor d = {.format = tool_format_parse(format, "text|json")};
+    doctor d = {.format = tool_format_parse(json ? "json" : format, "text|json"),
+                .coverage = coverage,
+                .retry = retry};
     if (d.format == TOOL_FORMAT_BAD)
         return TOOL_USAGE;
     int status = run(&d, n, argv);

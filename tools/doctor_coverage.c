@@ -73,10 +73,59 @@ static void put_head(void)
     printf("   (operators)\n");
 }
 
-void doctor_coverage(tool_format format)
+/* ---- every operator -------------------------------------------------------------------------- */
+static json_t *dtypes_of(tn_dtypes dtypes)
+{
+    json_t *list = json_array();
+    for (int d = 0; d < TN_DTYPE_COUNT; d++)
+        if (dtypes & TN_DTYPE_BIT(d))
+            json_array_append_new(list, json_string(dtype_names[d]));
+    return list;
+}
+
+static void put_operator_json(const tn_op *op)
+{
+    json_t *devices = json_object();
+    const char *key;
+    for (int slot = 0; (key = tn_key_at(slot)); slot++) {
+        const char *how = "", *server = is_device(key) ? tn_op_server(op, key, &how) : "";
+        if (*server)
+            json_object_set_new(devices, key,
+                                json_pack("{s:o, s:s, s:o}", "plugin", tool_json_text(server),
+                                          "how", how, "dtypes", dtypes_of(tn_op_dtypes(op, key))));
+    }
+    tool_json_row(json_pack("{s:s, s:s, s:s, s:o}", "kind", "operator", "operator", tn_op_name(op),
+                            "schema", tn_op_schema(op), "devices", devices));
+}
+
+static void put_operator_text(const tn_op *op)
 {
     const char *key;
+    bool served = false;
+    printf("%s\n", tn_op_name(op));
+    for (int slot = 0; (key = tn_key_at(slot)); slot++) {
+        const char *how = "", *server = is_device(key) ? tn_op_server(op, key, &how) : "";
+        if (!*server)
+            continue;
+        served = true;
+        tn_dtypes dtypes = tn_op_dtypes(op, key);
+        printf("    %-8s %s, %s:", key, server, how);
+        for (int d = 0; d < TN_DTYPE_COUNT; d++)
+            if (dtypes & TN_DTYPE_BIT(d))
+                printf(" %s", dtype_names[d]);
+        printf("\n");
+    }
+    if (!served)
+        printf("    no kernel\n");
+}
+
+void doctor_coverage(tool_format format, bool each)
+{
+    const char *key;
+    const tn_op *op;
     bool head = false;
+    for (size_t i = 0; each && (op = tn_op_at(i)); i++)
+        format == TOOL_TEXT ? put_operator_text(op) : put_operator_json(op);
     for (int slot = 0; (key = tn_key_at(slot)); slot++) {
         tally t;
         if (!is_device(key) || !count(key, &t))

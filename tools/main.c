@@ -6,9 +6,12 @@
 
 #include <string.h>
 
+int tenon_cmd_abi(int argc, char **argv);
 int tenon_cmd_bench(int argc, char **argv);
 int tenon_cmd_doctor(int argc, char **argv);
+int tenon_cmd_new(int argc, char **argv);
 int tenon_cmd_ops(int argc, char **argv);
+int tenon_cmd_record(int argc, char **argv);
 int tenon_cmd_replay(int argc, char **argv);
 int tenon_cmd_schema(int argc, char **argv);
 int tenon_cmd_opinfo(int argc, char **argv);
@@ -18,9 +21,12 @@ static const struct {
     int (*run)(int argc, char **argv);
     const char *what;
 } commands[] = {
+    {"abi", tenon_cmd_abi, "what plugins and libraries promise each other, read from their files"},
     {"bench", tenon_cmd_bench, "measure what calls cost"},
     {"doctor", tenon_cmd_doctor, "why a plugin does or does not load; what is covered"},
+    {"new", tenon_cmd_new, "write the repository of a plugin"},
     {"ops", tenon_cmd_ops, "list operators, their schemas, and who serves each key"},
+    {"record", tenon_cmd_record, "run a command and write its operator calls to a replay file"},
     {"replay", tenon_cmd_replay, "run recorded operator calls and compare the results"},
     {"schema", tenon_cmd_schema, "validate, compare and lock operator schemas"},
     {"opinfo", tenon_cmd_opinfo, "the test matrix: operator x device x dtype"},

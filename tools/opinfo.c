@@ -21,14 +21,17 @@ static const char usage[] =
     "P.so [--schema F.yaml]]\n"
     "                    [--case OP/DEVICE/DTYPE/COLUMN[/SAMPLE]] [--seed N] [--jobs N] [--timeout "
     "SECONDS]\n"
-    "                    [--format text|json|junit|html] [--output FILE] [--save DIR] [--list]\n\n"
+    "                    [--slow] [--format text|json|junit|html] [--output FILE] [--save DIR] "
+    "[--list]\n\n"
     "Runs every operator's OpInfo row on every device and dtype: values against an independent "
     "reference, dtype claims,\n"
-    "in-place and out= forms, meta, aliasing, errors, repeats and threads. Devices: cpu and meta "
+    "in-place and out= forms, meta, aliasing, errors, repeats, threads and gradients. Devices: cpu "
+    "and meta "
     "unless told otherwise.\n"
     "With --plugin, the operators that the plugin defines, or whose kernels it brings. --schema "
     "gives the plugin's YAML,\n"
     "so that its pointwise expressions are checked against an evaluation of their own.\n"
+    "--slow compares every element of a gradient with differences, not projections of it.\n"
     "--save writes each failing case that is one call as a file for `tenon replay`: "
     "DIR/OP_DEVICE_DTYPE_COLUMN.safetensors.\n"
     "Exit status: 0 all green; 1 something is not; 2 wrong use, nothing matched or nothing ran.\n";
@@ -36,7 +39,7 @@ static const char usage[] =
 typedef struct options {
     const char *device, *dtype, *ops, *column, *plugin, *schema, *chosen, *seed, *jobs, *timeout,
         *format, *output, *save;
-    bool list;
+    bool list, slow;
 } options;
 
 typedef struct setup {
@@ -247,7 +250,8 @@ static bool number(const char *text, const char *what, int64_t least, int64_t *o
 static bool prepare(setup *s, options *o)
 {
     int64_t seed = 1, jobs = sysconf(_SC_NPROCESSORS_ONLN), timeout = 20;
-    s->run = (oi_run){.targets = s->targets, .column = -1, .sample = -1, .plugin = o->plugin};
+    s->run = (oi_run){
+        .targets = s->targets, .column = -1, .sample = -1, .slow = o->slow, .plugin = o->plugin};
     if (o->chosen && !take_case(s, o))
         return false;
     if (!each(s, o->device ? o->device : "cpu,meta", add_device))
@@ -258,7 +262,7 @@ static bool prepare(setup *s, options *o)
         s->run.dtypes = TN_DTYPES_ALL;
     if (o->column && (s->run.column = oi_column_parse(o->column)) < 0) {
         tool_fail("unknown column '%s'; there are dtypes, values, inplace, out, meta, alias, "
-                  "errors, repeat, threads",
+                  "errors, repeat, threads, grad, gradgrad, jvp",
                   o->column);
         return false;
     }
@@ -336,21 +340,14 @@ int tenon_cmd_opinfo(int argc, char **argv)
 {
     static setup s;
     options o = {.format = "text"};
-    const tool_option table[] = {{"--device", &o.device, NULL},
-                                 {"--dtype", &o.dtype, NULL},
-                                 {"--ops", &o.ops, NULL},
-                                 {"--column", &o.column, NULL},
-                                 {"--plugin", &o.plugin, NULL},
-                                 {"--schema", &o.schema, NULL},
-                                 {"--case", &o.chosen, NULL},
-                                 {"--seed", &o.seed, NULL},
-                                 {"--jobs", &o.jobs, NULL},
-                                 {"--timeout", &o.timeout, NULL},
-                                 {"--format", &o.format, NULL},
-                                 {"--output", &o.output, NULL},
-                                 {"--save", &o.save, NULL},
-                                 {"--list", NULL, &o.list},
-                                 {NULL, NULL, NULL}};
+    const tool_option table[] = {{"--device", &o.device, NULL}, {"--dtype", &o.dtype, NULL},
+                                 {"--ops", &o.ops, NULL},       {"--column", &o.column, NULL},
+                                 {"--plugin", &o.plugin, NULL}, {"--schema", &o.schema, NULL},
+                                 {"--case", &o.chosen, NULL},   {"--seed", &o.seed, NULL},
+                                 {"--jobs", &o.jobs, NULL},     {"--timeout", &o.timeout, NULL},
+                                 {"--format", &o.format, NULL}, {"--output", &o.output, NULL},
+                                 {"--save", &o.save, NULL},     {"--list", NULL, &o.list},
+                                 {"--slow", NULL, &o.slow},     {NULL, NULL, NULL}};
     int n = tool_options(argc, argv, table, usage);
     if (n < 0)
         return tool_status(n);

@@ -2,7 +2,7 @@
  *
  * Cases whose operator is not here are told at once; the others run in a child per file. The
  * format is described in docs/replay.md. */
-#include "replay_impl.h"
+#include "replay_shrink.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 static const char usage[] =
     "usage: tenon replay FILE|DIRECTORY ... [--ops RE] [--case N] [--device cpu] [--seconds S]\n"
     "                    [--verbose] [--format text|json|junit]\n"
+    "       tenon replay --minimize FILE [--out FILE] [--case N] [--seconds S]\n"
     "\n"
     "Runs the recorded calls of replay files (*.safetensors) and compares dtypes, shapes and "
     "values\n"
@@ -24,6 +25,11 @@ static const char usage[] =
     "  --case N      only the case of this number\n"
     "  --seconds S   a case that takes longer is a failure (10)\n"
     "  --verbose     every case, not only failures\n"
+    "  --minimize    shrink the first call that fails (by a crash, an error, a wrong value), or "
+    "case\n"
+    "                N: smaller shapes, fewer elements, simpler values, while it fails in the "
+    "same\n"
+    "                way; written to --out (minimized.safetensors)\n"
     "\n"
     "Exit status: 0 every supported case passes; 1 one fails; 2 wrong use, a broken file, or no "
     "case\n"
@@ -167,13 +173,16 @@ static void warn_of_refused(void)
 int tenon_cmd_replay(int argc, char **argv)
 {
     const char *format_name = "text", *ops = NULL, *number = NULL, *seconds = "10", *device = "cpu";
-    bool verbose = false;
+    const char *out = "minimized.safetensors";
+    bool verbose = false, minimize = false;
     const tool_option table[] = {{"--format", &format_name, NULL},
                                  {"--ops", &ops, NULL},
                                  {"--case", &number, NULL},
                                  {"--seconds", &seconds, NULL},
                                  {"--device", &device, NULL},
                                  {"--verbose", NULL, &verbose},
+                                 {"--minimize", NULL, &minimize},
+                                 {"--out", &out, NULL},
                                  {0}};
     int n = tool_options(argc, argv, table, usage);
     if (n < 0)
@@ -184,12 +193,16 @@ int tenon_cmd_replay(int argc, char **argv)
         return TOOL_USAGE;
     if (n == 0)
         return tool_fail("replay needs a file or a directory; --help says more");
+    if (minimize && n > 1)
+        return tool_fail("--minimize takes one file, got %d", n);
     if (!read_options(&o, ops, number, seconds, device))
         return TOOL_USAGE;
     int status = TOOL_USAGE;
-    replay_report *report = replay_report_new(format, verbose);
+    replay_report *report = minimize ? NULL : replay_report_new(format, verbose);
     if (tn_plugins_load_default() != TN_OK)
         tool_fail("%s", tn_error_last()->message);
+    else if (minimize)
+        status = (warn_of_refused(), replay_minimize(argv[1], out, o.number, o.seconds));
     else if (report)
         for (int i = (warn_of_refused(), 1); i <= n; i++)
             replay_path(report, &o, argv[i]);

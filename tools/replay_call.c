@@ -242,8 +242,17 @@ static const json_t *recorded_result(const run *r, int i)
                                                          : NULL;
 }
 
+/* A call that was written before it was made has no results to compare with. */
+static bool has_no_results(const run *r)
+{
+    const char *compare = json_string_value(json_object_get(r->case_, "compare"));
+    return compare && strcmp(compare, "none") == 0;
+}
+
 static bool check_results(run *r)
 {
+    if (has_no_results(r))
+        return true;
     for (int i = 0; i < r->n_results; i++) {
         const json_t *value = recorded_result(r, i);
         if (!value)
@@ -296,12 +305,89 @@ static bool judge_failure(run *r, tn_status status)
         return !known && fail(r, "", message);
     if (!message || !*message)
         return fail(r, "", "it failed without a message");
+    snprintf(r->outcome->message, sizeof r->outcome->message, "%s", message);
     for (int i = 0; i < r->n_results; i++)
         if (r->fields[i].kind == TN_FIELD_TENSOR && *(tn_tensor **)(r->frame + r->fields[i].offset))
             return fail(r, r->fields[i].name, "a failed call left a result in its frame");
     return check_untouched(r, true);
 }
 
+/* ---- gradients ------------------------------------------------------------------------------ */
+static bool judge_backward(run *r, tn_status status)
+{
+    const char *message = tn_error_last()->message;
+    if (r->outcome->state != REPLAY_PASSED)
+        return false;
+    if (status != TN_ERR_UNSUPPORTED && status != TN_ERR_NO_KERNEL)
+        return fail(r, "backward", message);
+    replay_set(r->outcome, REPLAY_UNSUPPORTED, "no gradient", "%s", message);
+    return false;
+}
+
+/* Two gradients of one recording lie in one storage: it holds only one of them. */
+static bool shares_storage(const json_t *recorded, size_t i)
+{
+    const char *name = json_string_value(json_object_get(json_array_get(recorded, i), "tensor"));
+    for (size_t k = 0; name && k < json_array_size(recorded); k++) {
+        const json_t *other = json_object_get(json_array_get(recorded, k), "tensor");
+        if (k != i && json_is_string(other) && strcmp(json_string_value(other), name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool judge_gradient(run *r, const replay_proof_case *c, size_t i, const replay_array *got,
+                           const replay_array *want, const char *why)
+{
+    char where[40];
+    bool both = got->data && want->data && got->dtype == want->dtype;
+    snprintf(where, sizeof where, "gradient %zu", i);
+    if (r->outcome->state != REPLAY_PASSED)
+        return false;
+    if (!both || !replay_gradient_proved(c, i, got, want, tolerance_of(r)))
+        return fail(r, where, why);
+    replay_set(r->outcome, REPLAY_KNOWN,
+               shares_storage(json_object_get(r->case_, "grads"), i)
+                   ? "two recorded gradients lie in one storage, which holds one of them"
+                   : "a recorded gradient that differences of values contradict",
+               "%s: %s", where, why);
+    return false;
+}
+
+static bool check_gradients(run *r, const replay_proof_case *c, tn_tensor **grads)
+{
+    const json_t *recorded = json_object_get(r->case_, "grads");
+    for (size_t i = 0; i < c->n_wanted; i++) {
+        char why[REPLAY_MESSAGE - 100];
+        replay_array got = {.data = NULL}, want = {.data = NULL};
+        if (!replay_gradient_same(&r->build, grads[i], json_array_get(recorded, i), tolerance_of(r),
+                                  &got, &want, why, sizeof why))
+            return judge_gradient(r, c, i, &got, &want, why);
+    }
+    return true;
+}
+
+static bool call_with_gradients(run *r)
+{
+    replay_proof_case c = {
+        .op = r->op, .args = args_of(r), .results = r->fields, .n_results = r->n_results};
+    tn_tensor *grads[REPLAY_GRADS] = {NULL};
+    if (!replay_require_gradients(&c.args, json_object_get(r->case_, "wrt"), r->outcome))
+        return false;
+    tn_error_clear();
+    tn_status status = tn_op_call(r->op, r->frame);
+    if (status != TN_OK)
+        return judge_failure(r, status);
+    status = replay_backward(&r->build, &c, r->case_, grads);
+    bool ok = status == TN_OK ? check_gradients(r, &c, grads) : judge_backward(r, status);
+    ok = ok && check_untouched(r, false);
+    for (int i = 0; i < REPLAY_GRADS; i++)
+        tn_release(grads[i]);
+    tn_op_frame_release(r->op, r->frame);
+    return ok;
+}
+
+/* ---- calls ---------------------------------------------------------------------------------- */
 static bool call_and_judge(run *r)
 {
     tn_error_clear();
@@ -320,7 +406,8 @@ static bool attempt(run *r, bool meta)
 {
     r->build =
         (replay_build){.file = r->build.file, .n = r->build.n, .meta = meta, .outcome = r->outcome};
-    bool ok = fill_frame(r) && call_and_judge(r);
+    bool gradients = json_object_get(r->case_, "grads");
+    bool ok = fill_frame(r) && (gradients ? call_with_gradients(r) : call_and_judge(r));
     replay_build_free(&r->build);
     return ok;
 }
@@ -351,10 +438,6 @@ static void attempt_meta(run *r)
 /* Unsupported cases are told before anything is built. */
 static bool find_op(run *r)
 {
-    if (json_object_get(r->case_, "grads")) {
-        replay_set(r->outcome, REPLAY_UNSUPPORTED, "gradients", "there is no autograd yet");
-        return false;
-    }
     r->op = tn_op_find(r->name);
     if (!r->op) {
         replay_set(r->outcome, REPLAY_UNSUPPORTED, "operator not present", "%s is not registered",
@@ -395,7 +478,7 @@ void replay_run_case(const replay_file *f, size_t i, replay_outcome *o)
         replay_set(o, REPLAY_FAILED, "", "out of memory in the replay itself");
         return;
     }
-    if (attempt(&r, false))
+    if (attempt(&r, false) && !json_object_get(r.case_, "grads"))
         attempt_meta(&r);
     if (o->state == REPLAY_MALFORMED && json_is_true(json_object_get(r.case_, "raises"))) {
         o->state = REPLAY_UNSUPPORTED; /* recorded to be refused, and it is: before the call */

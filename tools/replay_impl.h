@@ -6,6 +6,9 @@
  *     replay_call.c     one case: the call on the device and on meta, and its judgement
  *     replay_value.c    JSON values -> frame fields
  *     replay_tensor.c   recorded storages -> tensors
+ *     replay_write.c    frames -> a file; replay_dtype.c  names of dtypes
+ *     replay_minimize.c a failing case made smaller; replay_shrink.c the case, replay_steps.c the steps
+ *     replay_grad.c     gradient cases; replay_prove.c  who is right about one
  *     replay_compare.c  a tensor against a recorded one
  *     replay_ties.c     other indices that select equal values
  *     replay_known.c    where PyTorch is known to be wrong; operators that meta cannot answer for
@@ -20,6 +23,7 @@
 #include <tenon/tensor.h>
 
 #include "core/schema/schema.h"
+#include "replay_write.h"
 #include "safetensors.h"
 #include "tool.h"
 
@@ -118,8 +122,6 @@ void replay_build_free(replay_build *b);
 bool replay_recorded(const replay_file *f, int n, const json_t *value, replay_array *out,
                      st_entry *storage, replay_outcome *o);
 void replay_array_of(const tn_tensor *t, replay_array *out);
-const char *replay_dtype_name(tn_dtype dtype);
-tn_dtype replay_dtype_named(const char *name); /* TN_DTYPE_NONE: not one of ours */
 
 /* An argument tensor; flags are its field's. replay_scalar: false when the value is no number. */
 bool replay_fill_tensor(replay_build *b, uint32_t flags, const json_t *value, tn_tensor **at);
@@ -194,6 +196,37 @@ bool replay_exact_product(const replay_args *args, const replay_array *want, int
                           double out[2]);
 bool replay_exact_complex_dot(const replay_args *args, const replay_array *want, int64_t i,
                               double out[2]);
+
+/* ---- gradients (replay_grad.c) --------------------------------------------------------------- */
+enum { REPLAY_GRADS = 64 };
+/* The arguments at wrt's paths require a gradient from here on. */
+bool replay_require_gradients(const replay_args *args, const json_t *wrt, replay_outcome *o);
+/* A gradient case after its call. */
+typedef struct replay_proof_case {
+    const tn_op *op;
+    replay_args args;
+    const tn_field *results;
+    int n_results;
+    tn_tensor *wanted[REPLAY_GRADS]; /* by wrt's paths */
+    size_t n_wanted;
+    tn_tensor *cotangents[REPLAY_GRADS];
+    int fed[REPLAY_GRADS]; /* into which of the flattened results */
+    int n_fed, n_outputs;
+} replay_proof_case;
+int replay_flat_results(const tn_field *fields, int n, const char *frame, tn_tensor **out,
+                        int most);
+/* Fills what op, args and results do not say; grads[i], the caller's, for wrt's i-th path. A
+ * failure has an outcome or an error record. */
+tn_status replay_backward(replay_build *b, replay_proof_case *c, const json_t *case_,
+                          tn_tensor **grads);
+/* replay_prove.c: differences of values confirm our i-th gradient and contradict the recorded one.
+ * Releases the frame's results. */
+bool replay_gradient_proved(const replay_proof_case *c, size_t i, const replay_array *got,
+                            const replay_array *want, replay_tolerance t);
+/* got and want are set where both are there. */
+bool replay_gradient_same(const replay_build *b, const tn_tensor *grad, const json_t *recorded,
+                          replay_tolerance t, replay_array *got, replay_array *want, char *why,
+                          size_t n);
 
 /* ---- report --------------------------------------------------------------------------------- */
 typedef struct replay_report replay_report;

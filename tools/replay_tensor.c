@@ -9,33 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- dtypes --------------------------------------------------------------------------------- */
-static const struct {
-    const char *name;
-    const char *stored; /* dtype of the storage in the file; complex ones are pairs of reals */
-    int size;
-} dtypes[TN_DTYPE_COUNT] = {
-    [TN_BOOL] = {"bool", "BOOL", 1},    [TN_U8] = {"uint8", "U8", 1},
-    [TN_I8] = {"int8", "I8", 1},        [TN_I16] = {"int16", "I16", 2},
-    [TN_I32] = {"int32", "I32", 4},     [TN_I64] = {"int64", "I64", 8},
-    [TN_F16] = {"float16", "F16", 2},   [TN_BF16] = {"bfloat16", "BF16", 2},
-    [TN_F32] = {"float32", "F32", 4},   [TN_F64] = {"float64", "F64", 8},
-    [TN_C64] = {"complex64", "F32", 8}, [TN_C128] = {"complex128", "F64", 16},
-};
-
-const char *replay_dtype_name(tn_dtype dtype)
-{
-    return dtype >= 0 && dtype < TN_DTYPE_COUNT ? dtypes[dtype].name : "none";
-}
-
-tn_dtype replay_dtype_named(const char *name)
-{
-    for (int i = 0; i < TN_DTYPE_COUNT; i++)
-        if (name && strcmp(dtypes[i].name, name) == 0)
-            return i;
-    return TN_DTYPE_NONE;
-}
-
 bool replay_malformed(replay_outcome *o, const char *what)
 {
     replay_set(o, REPLAY_MALFORMED, "", "%s", what);
@@ -124,9 +97,9 @@ bool replay_recorded(const replay_file *f, int n, const json_t *v, replay_array 
         return replay_unsupported(o, "dtype", dtype);
     if (!find_storage(f, n, v, name, e))
         return replay_malformed(o, "a tensor names a storage that the file does not hold");
-    if (strcmp(e->dtype, dtypes[out->dtype].stored) != 0)
+    if (strcmp(e->dtype, replay_dtypes[out->dtype].stored) != 0)
         return replay_malformed(o, "a tensor's dtype is not that of its storage");
-    int64_t at = json_integer_value(offset), size = dtypes[out->dtype].size;
+    int64_t at = json_integer_value(offset), size = replay_dtypes[out->dtype].size;
     if (!fits(out, at, (int64_t)e->bytes / size))
         return replay_malformed(o, "a tensor's strides leave its storage");
     out->data = e->data + (out->numel ? at * size : 0);
@@ -153,7 +126,7 @@ static void free_memory(void *owner, void *data, size_t bytes)
 static tn_status make_base(const replay_build *b, const st_entry *e, tn_dtype dtype,
                            tn_tensor **out)
 {
-    int64_t n = (int64_t)e->bytes / dtypes[dtype].size;
+    int64_t n = (int64_t)e->bytes / replay_dtypes[dtype].size;
     if (b->meta)
         return tn_tensor_new(1, &n, dtype, (tn_device){TN_META, -1}, out);
     void *copy = malloc(e->bytes ? e->bytes : 1);
@@ -189,7 +162,7 @@ static replay_storage *storage_of(replay_build *b, const json_t *v, const st_ent
 
 static void mark_written(replay_storage *s, const replay_array *a)
 {
-    int size = dtypes[a->dtype].size;
+    int size = replay_dtypes[a->dtype].size;
     for (int64_t i = 0; i < a->numel; i++)
         memset(s->written + (replay_element(a, i) - s->entry.data), 1, (size_t)size);
 }
@@ -248,7 +221,8 @@ bool replay_fill_tensor(replay_build *b, uint32_t flags, const json_t *v, tn_ten
     if (!s)
         return replay_out_of_memory(b->outcome);
     if (s->base->dtype != a.dtype)
-        return replay_unsupported(b->outcome, "one storage for two dtypes:", dtypes[a.dtype].name);
+        return replay_unsupported(b->outcome,
+                                  "one storage for two dtypes:", replay_dtypes[a.dtype].name);
     tn_tensor *t;
     int64_t offset = json_integer_value(json_object_get(v, "offset"));
     if (tn_tensor_view(s->base, a.ndim, a.sizes, a.strides, offset, &t) != TN_OK)

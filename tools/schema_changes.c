@@ -183,6 +183,17 @@ static void match_allow_list(report *r, change *c)
             c->allowed->expires);
 }
 
+static bool same_text(const tn__schema *a, const tn__schema *b)
+{
+    char x[4096], y[4096];
+    tn__schema p = *a, q = *b;
+    p.ns_written = q.ns_written = true;
+    size_t n = tn__schema_print(&p, x, sizeof x), m = tn__schema_print(&q, y, sizeof y);
+    if (n >= sizeof x)
+        return strcmp(a->ns, b->ns) == 0 && strcmp(a->text, b->text) == 0;
+    return n == m && memcmp(x, y, n) == 0;
+}
+
 /* ---- printing -------------------------------------------------------------------------------- */
 
 static json_t *json_arguments(const change *c)
@@ -232,7 +243,7 @@ static void print_text(const change *c)
     for (int i = 0; i < c->n_arguments; i++)
         printf("%s%s", i ? ", " : " [", c->arguments[i]);
     printf("%s: %s\n", c->n_arguments ? "]" : "", c->text);
-    if (c->kind != BREAK)
+    if (c->kind != BREAK || same_text(c->old->schema, c->now->schema))
         return;
     printf("           - %s\n           + %s\n", c->old->schema->text, c->now->schema->text);
 }
@@ -288,17 +299,6 @@ static void settle(report *r, change *c)
     print_change(r, c, covered);
 }
 
-static bool same_text(const tn__schema *a, const tn__schema *b)
-{
-    char x[4096], y[4096];
-    tn__schema p = *a, q = *b;
-    p.ns_written = q.ns_written = true;
-    size_t n = tn__schema_print(&p, x, sizeof x), m = tn__schema_print(&q, y, sizeof y);
-    if (n >= sizeof x)
-        return strcmp(a->ns, b->ns) == 0 && strcmp(a->text, b->text) == 0;
-    return n == m && memcmp(x, y, n) == 0;
-}
-
 static void compare(report *r, const schema_op *old, const schema_op *now, tn__compat_rules rules)
 {
     change c = {.old = old, .now = now, .kind = !old ? ADDED : !now ? REMOVED : COMPATIBLE};
@@ -316,6 +316,21 @@ static void compare(report *r, const schema_op *old, const schema_op *now, tn__c
     settle(r, &c);
 }
 
+static const schema_op *find(const schema_ops *ops, const char *key)
+{
+    int low = 0, high = ops->n;
+    while (low < high) {
+        int mid = (low + high) / 2, order = strcmp(key, ops->items[mid].key);
+        if (order == 0)
+            return &ops->items[mid];
+        if (order < 0)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    return NULL;
+}
+
 static void compare_all(report *r, tn__compat_rules rules)
 {
     int i = 0, j = 0;
@@ -327,6 +342,22 @@ static void compare_all(report *r, tn__compat_rules rules)
                 rules);
         i += order <= 0;
         j += order >= 0;
+    }
+}
+
+/* A gradient that the old one had, of an operator that both have. */
+static void compare_gradients(report *r)
+{
+    for (int i = 0; i < r->old->n_gradients && r->now->has_gradients; i++) {
+        const schema_gradient *g = &r->old->gradients[i];
+        const schema_op *old = find(r->old, g->key), *now = find(r->now, g->key);
+        if (!now || schema_has_gradient(r->now, g->key, g->argument))
+            continue;
+        change c = {.old = old ? old : now, .now = now, .kind = BREAK};
+        c.compat.bc.verdict = TN__VERDICT_NO;
+        name_argument(&c, g->argument);
+        say(&c, "the gradient of '%s' is gone, and programs train through it", g->argument);
+        settle(r, &c);
     }
 }
 
@@ -382,6 +413,10 @@ int schema_changes(const schema_ops *old, const schema_ops *now, tn__compat_rule
     if (format == TOOL_JUNIT)
         puts("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"tenon schema\">");
     compare_all(&r, rules);
+    compare_gradients(&r);
+    if (old->n_gradients && !now->has_gradients)
+        fprintf(stderr, "%s lists gradients, which were not looked at; give --derivatives\n",
+                old->file);
     report_stale(&r);
     summarize(&r);
     return r.n_failed || r.n_stale ? TOOL_FAILED : TOOL_OK;

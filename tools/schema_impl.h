@@ -3,6 +3,7 @@
  *
  *     schema.c         the table of subcommands
  *     schema_ops.c     files -> schema_ops       (YAML through codegen/, or one schema per line)
+ *     schema_gradients.c  which arguments have a gradient: a gradient that is gone is a break
  *     schema_allow.c   allow-list -> schema_allow
  *     schema_changes.c two schema_ops, an allow-list -> what changed, printed in every format
  *     schema_parse.c, schema_compat.c, schema_diff.c, schema_lock.c   the subcommands */
@@ -29,12 +30,21 @@ typedef struct schema_op {
     int line, column;
 } schema_op;
 
+typedef struct schema_gradient {
+    const char *key, *argument; /* "aten::mul.Tensor", "self" */
+} schema_gradient;
+
 typedef struct schema_ops {
     const char *file;
     tn__arena arena;
     cg_file *yaml;    /* NULL: the file had one schema per line */
     schema_op *items; /* in file order until schema_ops_sort */
     int n, cap;
+    /* Arguments that have a gradient, by key; known from a lock that lists them, or from
+     * schema_gradients_load. */
+    schema_gradient *gradients;
+    int n_gradients, cap_gradients;
+    bool has_gradients;
 } schema_ops;
 
 /* Is this file YAML (by its name's end), or one schema per line ('#' lines are comments)? */
@@ -49,6 +59,18 @@ void schema_ops_free(schema_ops *ops);
 
 /* Reads and sorts for comparison: complains on standard error and returns false at any error. */
 bool schema_ops_load(schema_ops *ops, const char *path);
+/* schema_gradients.c: adds the gradients of a YAML file's operators: of the formulas in `derivatives`
+ * (NULL: none) and those derived from expressions. Complains and returns false at any error. */
+bool schema_gradients_load(schema_ops *ops, const char *derivatives);
+bool schema_gradient_add(schema_ops *ops, const char *key, size_t key_n, const char *argument,
+                         size_t argument_n);
+/* "# gradient ns::name: a, b" of a lock; false when the line is another comment. */
+bool schema_gradient_read(schema_ops *ops, const char *line, size_t n);
+/* Those lines, appended to a file. */
+void schema_gradients_print(const schema_ops *ops, FILE *to);
+bool schema_has_gradient(const schema_ops *ops, const char *key, const char *argument);
+/* Writes the lock of a schema file and counts its schemas. Returns the exit status. */
+int schema_lock_write(const char *schema, const char *out, int *count);
 
 /* ---- the allow-list -------------------------------------------------------------------------- */
 typedef struct schema_allowed {

@@ -53,8 +53,10 @@ static void read_line(schema_ops *ops, cg_diag *d, const char *text, size_t n, i
     size_t blank = 0;
     while (blank < n && (text[blank] == ' ' || text[blank] == '\t'))
         blank++;
-    if (blank == n || text[blank] == '#')
+    if (blank == n || text[blank] == '#') {
+        schema_gradient_read(ops, text, n);
         return;
+    }
     const tn__schema *s = tn__schema_parse(&ops->arena, text, n, strict, &err);
     if (s)
         add(ops, d, s, line, (int)blank + 1);
@@ -148,6 +150,7 @@ void schema_ops_sort(schema_ops *ops, cg_diag *d)
 void schema_ops_free(schema_ops *ops)
 {
     free(ops->items);
+    free(ops->gradients);
     if (ops->yaml)
         cg_file_free(ops->yaml);
     tn__arena_free(&ops->arena);

@@ -4,7 +4,8 @@
  * Where the core's own function has another type, a few lines here make up the difference. The
  * order is the struct's; a member without a function would be a compile-time warning under
  * -Wmissing-field-initializers, and a test looks. */
-#include "core/dispatch/dispatch.h"
+#include "core/autograd/autograd.h"
+#include "core/dispatch/registry.h"
 #include "core/iter/iter.h"
 #include "core/plugin/plugin.h"
 #include "core/tensor/tensor_impl.h"
@@ -23,7 +24,20 @@ static void mark_number(tn_tensor *t)
 
 static tn_status redispatch(const tn_op *op, uint64_t keys, void *frame)
 {
-    return tn__dispatch(op, frame, keys, NULL, 0);
+    tn__key_guard held = tn__keys_tls;
+    tn__keys_tls = (tn__key_guard){0};
+    tn_status status = tn__dispatch(op, frame, keys, NULL, 0);
+    tn__keys_tls = held;
+    return status;
+}
+
+static void key_guard(uint64_t include, uint64_t exclude, uint64_t *old)
+{
+    if (old) {
+        old[0] = tn__keys_tls.include;
+        old[1] = tn__keys_tls.exclude;
+    }
+    tn__keys_tls = (tn__key_guard){include, exclude};
 }
 
 static size_t dtype_size(tn_dtype dtype)
@@ -77,11 +91,10 @@ static tn_status import_ops(tn_registry *r, const char *const *schemas, const tn
     return tn__registry_imports(r, schemas, handles, n);
 }
 
-/* Revision 1 of the border defines no optional ability: every id is answered with NULL. */
-static const void *extension(const char *id, int revision)
+static tn_status register_derivatives(tn_registry *r, const tn_derivative_decl *decls, size_t n)
 {
-    (void)id, (void)revision;
-    return NULL;
+    TN__TRY(check_open(r, "register_derivatives"));
+    return tn__registry_derivatives(r, decls, n);
 }
 
 const tn_api tn__api = {
@@ -122,7 +135,20 @@ const tn_api tn__api = {
     .register_kernels = register_kernels,
     .register_device = register_device,
     .import_ops = import_ops,
-    .extension = extension,
+    .extension = tn__extension,
     .convert = convert,
     .tensor_permuted = tn__tensor_permuted,
+    .register_derivatives = register_derivatives,
+    .grad_hold = tn__grad_hold,
+    .grad_call_op = tn__grad_call_op,
+    .grad_save = tn_function_save,
+    .grad_saved = tn_function_saved,
+    .function_apply = tn_function_apply,
+    .requires_grad = tn_requires_grad,
+    .grad_hold_list = tn__grad_hold_list,
+    .tensor_detached = tn__tensor_detached,
+    .op_fields = tn_op_fields,
+    .call_next = tn__kernel_fall_through,
+    .key_bit = tn__key_bit,
+    .key_guard = key_guard,
 };

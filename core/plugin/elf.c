@@ -1,5 +1,5 @@
-/* elf.c - the bounds-checked ELF reader: header, segments, sections, dynamic symbols and needed
- * libraries.
+/* elf.c - the bounds-checked ELF reader: header, segments and sections. What the dynamic linker
+ * reads is in elf_dynamic.c.
  *
  * The one trick: every access goes through tn__elf_read, which compares against the file's size
  * before it reads, and every loop has a fixed limit, so that no file, however made, costs more than
@@ -18,9 +18,6 @@
 enum {
     MAX_SEGMENTS = 512,
     MAX_SECTIONS = 4096,
-    MAX_SYMBOLS = 1 << 20,
-    MAX_DYNAMIC = 1 << 14,
-    NAME_CHARS = 512
 };
 
 #if defined(__x86_64__)
@@ -119,6 +116,19 @@ static bool check_header(const tn__elf *e, tn__finding *f)
     return true;
 }
 
+/* Of a file that was cut, the part behind the cut would be mapped all the same, and reading it would
+ * end the process. */
+static bool check_segments(const tn__elf *e, tn__finding *f)
+{
+    Elf64_Phdr p;
+    for (unsigned i = 0; tn__elf_segment(e, i, &p); i++)
+        if (p.p_filesz > e->size || p.p_offset > e->size - p.p_filesz)
+            return tn__refuse(f, "build it again",
+                              "it is truncated or damaged: its segment %u ends outside the file",
+                              i);
+    return true;
+}
+
 static bool check_file(tn__elf *e, tn__finding *f)
 {
     struct stat st;
@@ -136,7 +146,7 @@ static bool check_file(tn__elf *e, tn__finding *f)
     if (memcmp(e->header.e_ident, ELFMAG, SELFMAG) == 0 && n < sizeof e->header)
         return tn__refuse(f, "build it again",
                           "it is truncated: %zu bytes, less than an ELF header", n);
-    return check_header(e, f);
+    return check_header(e, f) && check_segments(e, f);
 }
 
 bool tn__elf_open(tn__elf *e, const char *path, tn__finding *f)
@@ -171,88 +181,4 @@ bool tn__elf_section(const tn__elf *e, unsigned i, Elf64_Shdr *out)
     if (e->header.e_shoff > e->size)
         return false;
     return tn__elf_read(e, e->header.e_shoff + (uint64_t)i * sizeof *out, out, sizeof *out);
-}
-
-static bool is_export(const Elf64_Sym *s)
-{
-    int bind = ELF64_ST_BIND(s->st_info), visibility = ELF64_ST_VISIBILITY(s->st_other);
-    bool global = bind == STB_GLOBAL || bind == STB_WEAK || bind == STB_GNU_UNIQUE;
-    return global && s->st_shndx != SHN_UNDEF &&
-           (visibility == STV_DEFAULT || visibility == STV_PROTECTED);
-}
-
-bool tn__elf_exports(const tn__elf *e, tn__elf_name_fn fn, void *arg, tn__finding *f)
-{
-    Elf64_Shdr symbols, strings;
-    unsigned i = 0;
-    while (tn__elf_section(e, i, &symbols) && symbols.sh_type != SHT_DYNSYM)
-        i++;
-    if (!tn__elf_section(e, i, &symbols) || !tn__elf_section(e, symbols.sh_link, &strings))
-        return tn__refuse(
-            f, "do not remove the section headers (strip keeps them)",
-            "its exported symbols cannot be listed: it has no section of dynamic symbols");
-    uint64_t n = symbols.sh_size / sizeof(Elf64_Sym);
-    for (uint64_t k = 1; k < n && k < MAX_SYMBOLS; k++) {
-        Elf64_Sym s;
-        char name[NAME_CHARS];
-        if (!tn__elf_read(e, symbols.sh_offset + k * sizeof s, &s, sizeof s))
-            return tn__refuse(f, "build it again",
-                              "it is truncated or damaged: its symbols lie outside the file");
-        if (is_export(&s) &&
-            !fn(arg, tn__elf_text(e, strings.sh_offset + s.st_name, name, sizeof name)))
-            break;
-    }
-    return true;
-}
-
-/* Where in the file the loaded address `vaddr` comes from. */
-static bool file_offset(const tn__elf *e, uint64_t vaddr, uint64_t *out)
-{
-    Elf64_Phdr p;
-    for (unsigned i = 0; tn__elf_segment(e, i, &p); i++) {
-        if (p.p_type != PT_LOAD || vaddr < p.p_vaddr || vaddr - p.p_vaddr >= p.p_filesz)
-            continue;
-        *out = p.p_offset + (vaddr - p.p_vaddr);
-        return true;
-    }
-    return false;
-}
-
-/* The value of the first entry with `tag`. */
-static bool dynamic_value(const tn__elf *e, const Elf64_Phdr *dynamic, int64_t tag, uint64_t *out)
-{
-    uint64_t n = dynamic->p_filesz / sizeof(Elf64_Dyn);
-    Elf64_Dyn d;
-    for (uint64_t i = 0; i < n && i < MAX_DYNAMIC; i++) {
-        if (!tn__elf_read(e, dynamic->p_offset + i * sizeof d, &d, sizeof d) || d.d_tag == DT_NULL)
-            return false;
-        if (d.d_tag == tag) {
-            *out = d.d_un.d_val;
-            return true;
-        }
-    }
-    return false;
-}
-
-bool tn__elf_needed(const tn__elf *e, tn__elf_name_fn fn, void *arg, tn__finding *f)
-{
-    Elf64_Phdr dynamic;
-    unsigned i = 0;
-    while (tn__elf_segment(e, i, &dynamic) && dynamic.p_type != PT_DYNAMIC)
-        i++;
-    uint64_t vaddr, strings;
-    if (!tn__elf_segment(e, i, &dynamic) || !dynamic_value(e, &dynamic, DT_STRTAB, &vaddr) ||
-        !file_offset(e, vaddr, &strings))
-        return tn__refuse(f, "build it again", "it is damaged: it has no readable dynamic section");
-    uint64_t n = dynamic.p_filesz / sizeof(Elf64_Dyn);
-    for (uint64_t k = 0; k < n && k < MAX_DYNAMIC; k++) {
-        Elf64_Dyn d;
-        char name[NAME_CHARS];
-        if (!tn__elf_read(e, dynamic.p_offset + k * sizeof d, &d, sizeof d) || d.d_tag == DT_NULL)
-            break;
-        if (d.d_tag == DT_NEEDED &&
-            !fn(arg, tn__elf_text(e, strings + d.d_un.d_val, name, sizeof name)))
-            break;
-    }
-    return true;
 }

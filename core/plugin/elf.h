@@ -47,6 +47,13 @@ bool tn__elf_section(const tn__elf *e, unsigned i, Elf64_Shdr *out);
 typedef bool (*tn__elf_name_fn)(void *arg, const char *name);
 /* The global symbols that the object defines; false when the file's tables cannot be read. */
 bool tn__elf_exports(const tn__elf *e, tn__elf_name_fn fn, void *arg, tn__finding *f);
+/* The global symbols that it expects from others; weak ones may stay away. */
+bool tn__elf_imports(const tn__elf *e, tn__elf_name_fn fn, void *arg, tn__finding *f);
+/* Where it lets the dynamic linker look for libraries: DT_RPATH, DT_RUNPATH; colons inside. */
+bool tn__elf_run_paths(const tn__elf *e, tn__elf_name_fn fn, void *arg, tn__finding *f);
+/* Its code has to be changed while it is mapped: it was compiled without -fPIC. */
+bool tn__elf_text_relocations(const tn__elf *e);
+bool tn__elf_executable_stack(const tn__elf *e);
 /* The libraries that it asks the dynamic linker for. */
 bool tn__elf_needed(const tn__elf *e, tn__elf_name_fn fn, void *arg, tn__finding *f);
 

@@ -1,16 +1,14 @@
-/* loader.c - loads, counts, reports and unloads plugins.
+/* loader.c - loads, counts, reloads, reports and unloads plugins.
  *
- * The way of a file: resolve (trust.c) - note (note.c) - dlopen - its table - init inside a
- * transaction - commit. Each step refuses with one reason and one cure, kept in the file's record;
- * whatever fails, nothing of the plugin is registered. Code that was mapped once stays mapped: a
- * kernel, a deleter or a thread may still be inside.
+ * The way of a file: resolve (places.c) - its record (record.c) - start.c. Why a file is not loaded
+ * is kept in its record. Code that was mapped once stays mapped: a kernel, a deleter or a thread may
+ * still be inside.
  *
- * Threads: one lock around everything that loads or unloads; a plugin's init runs under it. */
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <fenv.h>
+ * Threads: one lock around everything that loads or unloads; a plugin's init runs under it, and so
+ * cannot load another one. */
 #include <limits.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,151 +16,8 @@
 #include "core/plugin/plugin_impl.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-_Thread_local tn_registry *tn__registry_open;
-
-/* Of border revision 1: what the oldest plugin brings. */
-static const size_t least_entry = offsetof(tn_plugin, exit) + sizeof(void (*)(void));
-
-static const char cure_header[] = "rebuild the plugin against this Tenon's headers";
-
-/* ---- mapping --------------------------------------------------------------------------------- */
-/* The plugin's own code must not change how this thread computes: one that was linked with
- * -ffast-math switches denormals off in its constructor, and threads started later would inherit
- * that. */
-static void *map(const char *path)
-{
-    fenv_t before;
-    fegetenv(&before);
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    fesetenv(&before);
-    return handle;
-}
-
-static bool find_entry(tn__plugin *p, tn__finding *f)
-{
-    static const char cure[] =
-        "write TN_PLUGIN(..) in one of its sources and export tenon_plugin alone";
-    const tn_plugin *entry = dlsym(p->handle, "tenon_plugin");
-    Dl_info info;
-    const Elf64_Sym *symbol = NULL;
-    if (!entry)
-        return tn__refuse(f, cure, "it does not export the symbol tenon_plugin");
-    if (dladdr1(entry, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol &&
-        (ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT || symbol->st_size < least_entry))
-        return tn__refuse(f, cure, "its symbol tenon_plugin is not a tn_plugin of %zu bytes",
-                          least_entry);
-    p->entry = entry;
-    return true;
-}
-
-/* The table must say what the note said: they come from the same macro. */
-static bool check_entry(const tn_plugin *entry, const tn_note *note, tn__finding *f)
-{
-    if (entry->size < least_entry)
-        return tn__refuse(f, cure_header, "its table tenon_plugin says %u bytes, %zu are the least",
-                          entry->size, least_entry);
-    if (entry->abi != note->abi || entry->fingerprint != tn__note_u64(note->fingerprint))
-        return tn__refuse(
-            f, cure_header,
-            "its table tenon_plugin (border revision %u, fingerprint %016llx) and its note "
-            "(revision %u, fingerprint %016llx) do not agree",
-            entry->abi, (unsigned long long)entry->fingerprint, note->abi,
-            (unsigned long long)tn__note_u64(note->fingerprint));
-    if (!entry->name || !entry->version || strcmp(entry->name, note->name) != 0 ||
-        strcmp(entry->version, note->version) != 0)
-        return tn__refuse(
-            f, cure_header,
-            "its table tenon_plugin has another name or version than its note (%s %s)", note->name,
-            note->version);
-    if (!entry->init)
-        return tn__refuse(f, cure_header, "its table tenon_plugin has no init function");
-    return true;
-}
-
-/* ---- init ------------------------------------------------------------------------------------ */
-/* What the thread's record says of the failure just met; a record that an expression keeps is about
- * something else. */
-static const char *failure_message(void)
-{
-    const tn_error *e = tn_error_last();
-    return tn__error_kept() || e->status == TN_OK || !*e->message ? "it does not say why"
-                                                                  : e->message;
-}
-
-static bool check_init(tn_status status, const tn_registry *r, tn__finding *f)
-{
-    static const char cure[] = "correct what the message names";
-    if (status < TN_OK || status > TN_ERR_INTERNAL)
-        return tn__refuse(f, "return TN_OK or the status of the call that failed",
-                          "its init returned %d, which is not a status", status);
-    if (status == TN_OK)
-        status = r->status; /* a registration failed, and init did not pass it on */
-    if (status == TN_OK)
-        return true;
-    return tn__refuse(f, cure, "its init failed (%s): %s", tn_status_name(status),
-                      failure_message());
-}
-
-static void call_exit(const tn_plugin *entry)
-{
-    if (!entry->exit)
-        return;
-    fenv_t before;
-    fegetenv(&before);
-    entry->exit();
-    fesetenv(&before);
-}
-
-/* Runs init inside a transaction: all that it registers appears, or none. */
-static bool start(tn__plugin *p, tn__finding *f)
-{
-    tn_registry registry;
-    fenv_t before;
-    if (!tn__error_kept())
-        tn_error_clear();
-    p->finding.reason[0] = '\0'; /* remarks of the registry come here */
-    tn__registry_begin(&registry, p);
-    fegetenv(&before);
-    tn__registry_open = &registry;
-    tn_status status = p->entry->init(&tn__api, &registry);
-    tn__registry_open = NULL;
-    fesetenv(&before);
-    if (!check_init(status, &registry, f)) {
-        tn__registry_rollback(&registry);
-        return false;
-    }
-    if (tn__registry_commit(&registry) == TN_OK)
-        return true;
-    tn__refuse(f, "unload the other one, or rename what clashes", "%s", failure_message());
-    call_exit(p->entry);
-    return false;
-}
 
 /* ---- load ------------------------------------------------------------------------------------ */
-/* The steps from a trusted file to a loaded plugin. */
-static bool bring_up(tn__plugin *p, const tn__file_id *id, tn__finding *f)
-{
-    tn_note note;
-    if (!tn__plugin_trusted(p->path, f) || !tn__note_read(p->path, &note, f))
-        return false;
-    if (!tn__plugin_describe(p, &note))
-        return tn__refuse(f, "free some memory", "out of memory");
-    if (!tn__note_check(&note, f))
-        return false;
-    if (p->handle && !tn__file_unchanged(&p->id, id))
-        return tn__refuse(
-            f, "load the new one under another file name, or start the process again",
-            "the file changed after its code was mapped, and the old code cannot be replaced");
-    if (!p->handle) {
-        p->handle = map(p->path);
-        if (!p->handle)
-            return tn__refuse(f, "see `ldd` of the file", "the dynamic linker refuses it: %s",
-                              dlerror());
-        p->id = *id;
-    }
-    return find_entry(p, f) && check_entry(p->entry, &note, f) && start(p, f);
-}
-
 /* Loads the file at `path` (absolute), or finds it loaded. *out is NULL only when out of memory. */
 static bool load_file(const char *path, const tn__file_id *id, bool count, tn__plugin **out,
                       tn__finding *f)
@@ -180,7 +35,7 @@ static bool load_file(const char *path, const tn__file_id *id, bool count, tn__p
     if (p->references > 0)
         return tn__refuse(f, "unload it first, or load the new one under another file name",
                           "another file was loaded under this name and is still in use");
-    if (!bring_up(p, id, f)) {
+    if (!tn__plugin_bring_up(p, id, f)) {
         p->finding = *f;
         return false;
     }
@@ -202,16 +57,25 @@ static bool load(const char *name, bool count, tn__plugin **out, tn__finding *f)
     tn__file_id id;
     *out = NULL;
     tn__runtime_init(); /* the operators whose kernels a plugin brings */
+    tn__plugin_check_calls();
     if (tn__plugin_resolve(name, path, &id, f))
         return load_file(path, &id, count, out, f);
     remember(name, f);
     return false;
 }
 
+static tn_status inside_init(const char *function)
+{
+    return tn__fail(NULL, TN_ERR_PLUGIN, "%s: a plugin's init cannot load or unload plugins",
+                    function);
+}
+
 tn_status tn_plugin_load(const char *path, tn_plugin_handle **out)
 {
     if (out)
         *out = NULL;
+    if (tn__registry_open)
+        return inside_init("tn_plugin_load");
     if (!path)
         return tn__fail(NULL, TN_ERR_ARGUMENT, "tn_plugin_load: expected a path, got NULL");
     tn__finding f = {.state = ""};
@@ -231,24 +95,63 @@ tn_status tn_plugin_load(const char *path, tn_plugin_handle **out)
 static void take_down(tn__plugin *p)
 {
     tn__registry_remove(p);
-    call_exit(p->entry);
+    tn__plugin_exit(p);
     p->finding.state = "unloaded";
     snprintf(p->finding.reason, sizeof p->finding.reason, "the program unloaded it");
     snprintf(p->finding.cure, sizeof p->finding.cure, "load it again");
 }
 
+static tn_status no_handle(const char *function, const tn_plugin_handle *handle)
+{
+    return tn__fail(NULL, TN_ERR_ARGUMENT, "%s: expected the handle of a loaded plugin, got %p",
+                    function, (const void *)handle);
+}
+
+/* What would be left without its code's care; false: nothing. */
+static bool held(const tn__plugin *p, char *why, size_t n)
+{
+    long long calls = atomic_load(&p->calls);
+    if (tn__device_held(p, why, n))
+        return true;
+    if (calls > 0)
+        snprintf(why, n, "%lld call%s of its kernels %s not returned", calls, calls == 1 ? "" : "s",
+                 calls == 1 ? "has" : "have");
+    return calls > 0;
+}
+
 tn_status tn_plugin_unload(tn_plugin_handle *handle)
 {
+    char why[160];
+    if (tn__registry_open)
+        return inside_init("tn_plugin_unload");
     pthread_mutex_lock(&lock);
     tn__plugin *p = tn__plugin_of_handle(handle);
-    if (p && --p->references == 0)
+    bool stays = p && p->references == 1 && held(p, why, sizeof why);
+    if (p && !stays && --p->references == 0)
         take_down(p);
     pthread_mutex_unlock(&lock);
-    if (p)
-        return TN_OK;
-    return tn__fail(NULL, TN_ERR_ARGUMENT,
-                    "tn_plugin_unload: expected the handle of a loaded plugin, got %p",
-                    (void *)handle);
+    if (!p)
+        return no_handle("tn_plugin_unload", handle);
+    return !stays ? TN_OK
+                  : tn__fail(NULL, TN_ERR_PLUGIN, "cannot unload the plugin %s: %s", p->text, why);
+}
+
+/* ---- reload ---------------------------------------------------------------------------------- */
+tn_status tn_plugin_reload(tn_plugin_handle *handle)
+{
+    tn__finding f = {.state = ""};
+    if (tn__registry_open)
+        return inside_init("tn_plugin_reload");
+    pthread_mutex_lock(&lock);
+    tn__plugin *p = tn__plugin_of_handle(handle);
+    bool ok = p && tn__plugin_reload(p, &f);
+    pthread_mutex_unlock(&lock);
+    if (!p)
+        return no_handle("tn_plugin_reload", handle);
+    return ok ? TN_OK
+              : tn__fail(NULL, TN_ERR_PLUGIN,
+                         "cannot reload the plugin %s, whose old code serves on: %s; %s", p->text,
+                         f.reason, f.cure);
 }
 
 /* ---- the configured directories -------------------------------------------------------------- */
@@ -268,9 +171,23 @@ tn_status tn_plugins_load_default(void)
     pthread_mutex_lock(&lock);
     tn__plugin_each(load_place, NULL);
     pthread_mutex_unlock(&lock);
+    tn__record_from_environment();
     if (!tn__error_kept())
         tn_error_clear(); /* a refused plugin is in the report, it is not our failure */
     return TN_OK;
+}
+
+void tn__plugin_remark_late(tn__plugin *p, const char *fmt, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (pthread_mutex_trylock(&lock) != 0)
+        return;
+    tn__plugin_remark(p, "%s", text);
+    pthread_mutex_unlock(&lock);
 }
 
 bool tn_plugin_report(size_t i, tn_plugin_info *out)

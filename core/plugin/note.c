@@ -25,8 +25,9 @@ static uint64_t align(uint64_t n, uint64_t to)
     return (n + to - 1) / to * to;
 }
 
-/* Walks the notes of one segment; true with *at when Tenon's begins there. */
-static bool walk(const tn__elf *e, const Elf64_Phdr *segment, int *budget, uint64_t *at)
+/* Walks the notes of one segment; true with *at when Tenon's of that type begins there. */
+static bool walk(const tn__elf *e, const Elf64_Phdr *segment, uint32_t type, int *budget,
+                 uint64_t *at)
 {
     uint64_t step = segment->p_align == 8 ? 8 : 4;
     uint64_t offset = segment->p_offset, end = segment->p_offset + segment->p_filesz;
@@ -37,7 +38,7 @@ static bool walk(const tn__elf *e, const Elf64_Phdr *segment, int *budget, uint6
         char owner[OWNER_SIZE];
         if (!tn__elf_read(e, offset, &h, sizeof h))
             return false;
-        if (h.n_namesz == OWNER_SIZE && h.n_type == TN_NOTE_TYPE &&
+        if (h.n_namesz == OWNER_SIZE && h.n_type == type &&
             tn__elf_read(e, offset + HEADER_BYTES, owner, sizeof owner) &&
             memcmp(owner, "Tenon", sizeof owner) == 0) {
             *at = offset;
@@ -51,12 +52,12 @@ static bool walk(const tn__elf *e, const Elf64_Phdr *segment, int *budget, uint6
     return false;
 }
 
-static bool locate(const tn__elf *e, uint64_t *at)
+static bool locate(const tn__elf *e, uint32_t type, uint64_t *at)
 {
     Elf64_Phdr segment;
     int budget = NOTE_BUDGET;
     for (unsigned i = 0; tn__elf_segment(e, i, &segment); i++)
-        if (segment.p_type == PT_NOTE && walk(e, &segment, &budget, at))
+        if (segment.p_type == PT_NOTE && walk(e, &segment, type, &budget, at))
             return true;
     return false;
 }
@@ -76,7 +77,7 @@ bool tn__note_find(const tn__elf *e, tn_note *out, tn__finding *f)
 {
     const uint32_t description = sizeof(tn_note) - offsetof(tn_note, revision);
     uint64_t at = 0;
-    if (!locate(e, &at))
+    if (!locate(e, TN_NOTE_TYPE, &at))
         return tn__refuse(f, cure_macro, "it has no Tenon note, so it is no Tenon plugin");
     if (!tn__elf_read(e, at, out, sizeof *out))
         return tn__refuse(f, cure_damaged,
@@ -94,6 +95,19 @@ bool tn__note_find(const tn__elf *e, tn_note *out, tn__finding *f)
         return tn__refuse(f, cure_damaged,
                           "its note is damaged: a text in it is empty, unprintable or has no end");
     return true;
+}
+
+uint32_t tn__note_host(const tn__elf *e, uint64_t fingerprints[TN__NOTE_REVISIONS])
+{
+    tn__host_note note;
+    const uint64_t body = offsetof(tn__host_note, fingerprints);
+    uint64_t at = 0;
+    if (!locate(e, TN__NOTE_HOST, &at) || !tn__elf_read(e, at, &note, body) || note.revision == 0 ||
+        note.revision >= TN__NOTE_REVISIONS)
+        return 0;
+    return tn__elf_read(e, at + body, fingerprints + 1, note.revision * sizeof *fingerprints)
+               ? note.revision
+               : 0;
 }
 
 bool tn__note_read(const char *path, tn_note *out, tn__finding *f)

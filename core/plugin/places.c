@@ -17,9 +17,9 @@
 
 static const char cure_path[] = "check the path and its permissions";
 
-/* The directory of the library, with the plugins' behind it. The command `tenon` has this file
- * linked in, so the library is asked for by name first. */
-static bool beside_library(char *out)
+/* A path below the directory of the library. The command `tenon` has this file linked in, so the
+ * library is asked for by name first. */
+static bool beside_library(char *out, const char *what)
 {
     static const char here;
     Dl_info info;
@@ -32,14 +32,19 @@ static bool beside_library(char *out)
     if (!slash)
         return false;
     *slash = '\0';
-    return snprintf(out, PATH_MAX, "%s/tenon/plugins", library) < PATH_MAX;
+    return snprintf(out, PATH_MAX, "%s/tenon/%s", library, what) < PATH_MAX;
+}
+
+bool tn__plugin_beside(char *out, const char *file)
+{
+    return beside_library(out, file);
 }
 
 bool tn__plugin_place(size_t i, char *out)
 {
     const char *list = secure_getenv("TENON_PLUGIN_PATH");
     if (!list)
-        return i == 0 && beside_library(out);
+        return i == 0 && beside_library(out, "plugins");
     for (;;) {
         size_t n = strcspn(list, ":");
         if (n && n < PATH_MAX && i-- == 0) {
@@ -51,6 +56,15 @@ bool tn__plugin_place(size_t i, char *out)
             return false;
         list += n + 1;
     }
+}
+
+bool tn__plugin_built_in(const char *path)
+{
+    char place[PATH_MAX];
+    if (!beside_library(place, "plugins"))
+        return false;
+    size_t n = strlen(place);
+    return strncmp(path, place, n) == 0 && path[n] == '/' && !strchr(path + n + 1, '/');
 }
 
 /* ---- a name ---------------------------------------------------------------------------------- */

@@ -30,6 +30,10 @@ struct tn__plugin {
     void *handle;               /* of dlopen; kept for ever, NULL when never mapped */
     const tn_plugin *entry;     /* its exported table */
     int32_t references;         /* > 0: loaded */
+    int32_t generation;         /* 1, and one more with every reload */
+    tn__plugin *successor;      /* the generation that took over; NULL: this is the newest */
+    _Atomic int64_t calls;      /* in its kernels now; counted in a checked host only */
+    _Atomic bool told_of_mode;  /* that a kernel of it changes the floating-point mode */
     tn__finding finding;        /* why it is not loaded; when loaded, remarks of the registry */
     char name_text[48], version_text[32];
     tn__plugin *next; /* in the order of the first try */
@@ -37,6 +41,8 @@ struct tn__plugin {
 
 /* The table handed to every plugin (api.c). */
 extern const tn_api tn__api;
+/* The optional ability of that id and revision (recording.c); NULL when there is none. */
+const void *tn__extension(const char *id, int revision);
 /* The transaction that is open in this thread, set by the loader; NULL outside a plugin's init. */
 extern _Thread_local tn_registry *tn__registry_open;
 

@@ -46,12 +46,19 @@ bool tn__file_unchanged(const tn__file_id *a, const tn__file_id *b)
            a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
+static tn__plugin *newest(tn__plugin *p)
+{
+    while (p && p->successor)
+        p = p->successor;
+    return p;
+}
+
 tn__plugin *tn__plugin_of_file(const tn__file_id *id)
 {
     tn__plugin *p = tn__plugins;
     while (p && !(p->handle && tn__file_same(&p->id, id)))
         p = p->next;
-    return p;
+    return newest(p);
 }
 
 tn__plugin *tn__plugin_of_handle(const tn_plugin_handle *handle)
@@ -59,6 +66,7 @@ tn__plugin *tn__plugin_of_handle(const tn_plugin_handle *handle)
     tn__plugin *p = tn__plugins;
     while (p && (const tn_plugin_handle *)p != handle)
         p = p->next;
+    p = newest(p);
     return p && p->references > 0 ? p : NULL;
 }
 
@@ -76,6 +84,7 @@ static tn__plugin *record_new(const char *path)
     p->name = p->name_text;
     p->version = p->version_text;
     p->finding.state = "refused";
+    p->generation = 1;
     return p;
 }
 
@@ -86,6 +95,17 @@ tn__plugin *tn__plugin_of_path(const char *path)
         at = &(*at)->next;
     if (!*at)
         *at = record_new(path);
+    return newest(*at);
+}
+
+tn__plugin *tn__plugin_next(const tn__plugin *old)
+{
+    tn__plugin **at = &tn__plugins;
+    while (*at)
+        at = &(*at)->next;
+    *at = record_new(old->path);
+    if (*at)
+        (*at)->generation = old->generation + 1;
     return *at;
 }
 
@@ -93,11 +113,15 @@ bool tn__plugin_describe(tn__plugin *p, const tn_note *note)
 {
     if (p->handle)
         return true; /* its kernels' provenance: what was mapped, whatever the file says now */
-    size_t n = strlen(note->name) + strlen(note->version) + strlen(p->path) + sizeof "  ()";
+    char generation[32] = "";
+    if (p->generation > 1)
+        snprintf(generation, sizeof generation, ", generation %d", p->generation);
+    size_t n = strlen(note->name) + strlen(note->version) + strlen(p->path) + strlen(generation) +
+               sizeof "  ()";
     char *text = tn__alloc(n);
     if (!text)
         return false;
-    snprintf(text, n, "%s %s (%s)", note->name, note->version, p->path);
+    snprintf(text, n, "%s %s (%s%s)", note->name, note->version, p->path, generation);
     snprintf(p->name_text, sizeof p->name_text, "%s", note->name);
     snprintf(p->version_text, sizeof p->version_text, "%s", note->version);
     if (p->text != p->path)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/plugin/plugin_impl.h"
 
@@ -26,6 +27,40 @@ static bool check_mode(const char *path, const char *what, tn__finding *f)
     return tn__refuse(f, cure_writable, "%s can be written by %s (mode %04o)", what,
                       st.st_mode & S_IWOTH ? "everybody" : "its group",
                       (unsigned)(st.st_mode & 07777));
+}
+
+/* ---- the audit ------------------------------------------------------------------------------- */
+static const char *owner_of(const struct stat *st, char buf[32])
+{
+    if (st->st_uid == 0)
+        return "root";
+    if (st->st_uid == geteuid())
+        return "you";
+    snprintf(buf, 32, "user %u", (unsigned)st->st_uid);
+    return buf;
+}
+
+/* In a sticky directory, such as /tmp, only an entry's owner can replace it. */
+static const char *others_of(const struct stat *st)
+{
+    if (S_ISDIR(st->st_mode) && st->st_mode & S_ISVTX)
+        return "nobody";
+    return st->st_mode & S_IWOTH ? "everybody" : st->st_mode & S_IWGRP ? "its group" : "nobody";
+}
+
+void tn__plugin_audit(const char *path, tn__audit_fn fn, void *arg)
+{
+    char at[PATH_MAX], buf[32];
+    struct stat st;
+    snprintf(at, sizeof at, "%s", path);
+    for (;;) {
+        if (stat(at, &st) == 0)
+            fn(arg, at, owner_of(&st, buf), (unsigned)(st.st_mode & 07777), others_of(&st));
+        char *slash = strrchr(at, '/');
+        if (!slash || !slash[1])
+            return;
+        slash[slash == at] = '\0';
+    }
 }
 
 bool tn__plugin_trusted(const char *path, tn__finding *f)

@@ -107,6 +107,52 @@ Test(opinfo_faults, every_fault_is_caught, .init = build, .fini = remove_folder,
     }
 }
 
+/* ---- gradients ------------------------------------------------------------------------------- */
+#define GRADIENT_ROW(name, dtype, column, states) {#name, "", "cpu", dtype, column, states},
+static const fault gradients[] = {GRADIENT_FAULTS(GRADIENT_ROW)};
+
+static void build_gradients(void)
+{
+    const char *tree = getenv("TENON_SOURCE"), *build_dir = getenv("TENON_BUILD");
+    char command[2000], flags[400];
+    build();
+    snprintf(command, sizeof command,
+             "'%s/bin/tenon-gen' --templates '%s/codegen/templates' --plugin gradients "
+             "--schema '%s/tests/opinfo/faults/gradients.yaml' "
+             "--derivatives '%s/tests/opinfo/faults/gradients_derivatives.yaml' --out '%s'",
+             build_dir, tree, tree, tree, test_folder);
+    cr_assert_eq(system(command), 0, "gradients.yaml is refused");
+    snprintf(flags, sizeof flags,
+             "-O0 -fno-math-errno -fno-trapping-math -ffp-contract=off -fwrapv -I'%s' "
+             "'%s/gradients_ops.c'",
+             test_folder, test_folder);
+    compile("gradients.c", flags, "gradients.so");
+}
+
+static int run_gradient(const char *op, const char *dtype)
+{
+    return run_tenon("opinfo --plugin ./gradients.so --schema '%s/tests/opinfo/faults/"
+                     "gradients.yaml' --ops '^gradfaults::%s$' --device cpu --dtype %s "
+                     "--format json",
+                     getenv("TENON_SOURCE"), op, dtype);
+}
+
+Test(opinfo_faults, every_wrong_gradient_is_caught, .init = build_gradients, .fini = remove_folder,
+     .timeout = 300)
+{
+    char seen[600];
+    cr_expect_eq(run_gradient("right", "f64,c128"), 0);
+    cr_expect_eq(run_gradient("right_by_hand", "f64,c128"), 0);
+    for (size_t k = 0; k < sizeof gradients / sizeof *gradients; k++) {
+        const fault *f = &gradients[k];
+        int status = run_gradient(f->name, f->dtype);
+        bool caught = is_caught(f, seen, sizeof seen);
+        cr_expect(caught, "%s is not caught as %s in '%s'; seen:%s", f->name, f->states, f->column,
+                  seen);
+        cr_expect(status == 1, "%s: exit status %d, expected 1", f->name, status);
+    }
+}
+
 static int exit_of(const char *arguments)
 {
     char command[1000];

@@ -48,5 +48,31 @@ Test(bench, wrong_use)
 {
     cr_expect_eq(run_tenon("bench"), 2);
     cr_expect_eq(run_tenon("bench no_such_suite"), 2);
-    expect_words("err", "needs the name of a suite: dispatch");
+    expect_words("err", "needs the name of a suite, dispatch, or `op`");
+    cr_expect_eq(run_tenon("bench op"), 2);
+    expect_words("err", "write `tenon bench op NAME`");
+    cr_expect_eq(run_tenon("bench op no_such_operator"), 2);
+    expect_words("err", "there is no operator 'no_such_operator'");
+    cr_expect_eq(run_tenon("bench op view"), 2);
+    expect_words("err", "argument 'size' cannot be made up");
+    cr_expect_eq(run_tenon("bench op mm"), 1);
+    expect_words("err", "self must have 2 dimensions");
+    cr_expect_eq(run_tenon("bench op relu --dtype f3"), 2);
+    expect_words("err", "unknown dtype 'f3'");
+    cr_expect_eq(run_tenon("bench op relu --numel 1,x"), 2);
+    expect_words("err", "'x' is no number of elements");
+}
+
+Test(bench, op_counts_bytes_of_all_tensors)
+{
+    cr_assert_eq(run_tenon("bench op add.out --dtype i32 --numel 1000 --format json"), 0);
+    char *out = read_file("out");
+    json_t *row = json_loads(out, JSON_DISABLE_EOF_CHECK, NULL);
+    cr_assert(row, "%s", out);
+    double ns = json_number_value(json_object_get(row, "ns"));
+    double rate = json_number_value(json_object_get(row, "bytes_per_ns"));
+    cr_expect_gt(ns, 0.1);
+    cr_expect(ns * rate > 11999 && ns * rate < 12001, "%g bytes", ns * rate);
+    json_decref(row);
+    free(out);
 }

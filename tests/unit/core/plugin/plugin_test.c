@@ -12,7 +12,7 @@
 #include <tenon/op.h>
 #include <tenon/tensor.h>
 
-enum { PATH_CHARS = 512, MAX_PATHS = 64 };
+enum { PATH_CHARS = 512, MAX_PATHS = 160 };
 
 static char directory[PATH_CHARS];
 static char paths[MAX_PATHS][PATH_CHARS + 64];
@@ -39,6 +39,9 @@ void plugin_test_begin(void)
     snprintf(directory, sizeof directory, "%s/tenon-test-XXXXXX", tmp);
     cr_assert_not_null(mkdtemp(directory), "no temporary directory in %s", tmp);
     setenv("TENON_PLUGIN_PATH", directory, 1);
+    setenv("XDG_CACHE_HOME", directory, 1);
+    unsetenv("TENON_PLUGIN_PROBE");
+    unsetenv("TENON_PLUGIN_CHECK");
     if (system("cc --version >/dev/null 2>&1") != 0) {
         printf("skipped: no C compiler (cc) to build test plugins with\n");
         cr_skip_test("no C compiler");
@@ -83,11 +86,13 @@ const char *plugin_build(const char *name, const char *source, const char *flags
                *build = environment("TENON_BUILD", "build");
     char *path = new_path(name);
     strcat(path, ".so");
+    bool cpp = strstr(source, ".cpp") != NULL;
     plugin_shell(
-        "cc -std=gnu11 -shared -fPIC -fvisibility=hidden -O1 -Wall -Wextra -Wpedantic -Werror"
+        "%s -shared -fPIC -fvisibility=hidden -O1 -Wall -Wextra -Wpedantic -Werror"
         " -I'%s/stage-include' -I'%s/generated/include' -I'%s/include'"
         " -Wl,--version-script='%s/cmake/tenon_plugin.map' %s '%s/tests/plugins/%s' -o '%s'",
-        build, build, tree, tree, flags, tree, source, path);
+        cpp ? "c++ -std=c++17" : "cc -std=gnu11", build, build, tree, tree, flags, tree, source,
+        path);
     return path;
 }
 

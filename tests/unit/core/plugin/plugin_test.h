@@ -8,14 +8,14 @@
 #include <tenon/op.h>
 #include <tenon/runtime.h>
 
-/* Makes the test's directory and forgets the environment's plugins; skips the test, visibly, where
+/* Makes the test's directory, which is the cache's, too, and forgets the environment's plugins; skips the test, visibly, where
  * no C compiler is. */
 void plugin_test_begin(void);
 void plugin_test_end(void);
 const char *plugin_test_directory(void);
 
-/* Builds DIRECTORY/name.so from tests/plugins/source with these compiler flags; returns its path,
- * which stays valid. */
+/* Builds DIRECTORY/name.so from tests/plugins/source (C, or C++ by its name's end) with these compiler
+ * flags; returns its path, which stays valid. */
 const char *plugin_build(const char *name, const char *source, const char *flags);
 /* A file of n bytes in the test's directory. */
 const char *plugin_file(const char *name, const void *bytes, size_t n);
