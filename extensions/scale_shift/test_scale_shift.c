@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <tenon/autograd.h>
 #include <tenon/op.h>
 #include <tenon/runtime.h>
 #include <tenon/tensor.h>
@@ -75,6 +76,26 @@ static void try_operator(const char *name, const char *inplace, const char *out_
         tn_release(made[i]);
 }
 
+/* The gradient of the sum of all results. */
+static void try_gradient(const char *name)
+{
+    const float values[] = {1, 2, 3}, ones[] = {1, 1, 1}, expected[] = {2, 2, 2};
+    const int64_t size = 3;
+    tn_tensor *x = NULL, *one = NULL, *grad = NULL;
+    if (tn_tensor_from_data(values, TN_F32, 1, &size, &x) ||
+        tn_tensor_from_data(ones, TN_F32, 1, &size, &one) || tn_set_requires_grad(x, true)) {
+        check(0, "tensors");
+        return;
+    }
+    tn_tensor *y = call(name, x, 2, 0.5, NULL);
+    const tn_tensors outputs = {&y, 1}, grads = {&one, 1}, inputs = {&x, 1};
+    check(y && tn_grad_of(outputs, &grads, inputs, NULL, &grad) == TN_OK, "its gradient");
+    check(holds(grad, expected), "which is alpha");
+    tn_tensor *made[] = {grad, y, one, x};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        tn_release(made[i]);
+}
+
 int main(int argc, char **argv)
 {
     tn_plugin_handle *plugin;
@@ -85,6 +106,8 @@ int main(int argc, char **argv)
         try_operator("myops::scale_shift", "myops::scale_shift_", "myops::scale_shift.out");
         try_operator("myops::scale_shift_by_hand", "myops::scale_shift_by_hand_",
                      "myops::scale_shift_by_hand.out");
+        try_gradient("myops::scale_shift");
+        try_gradient("myops::scale_shift_by_hand");
     }
     printf("%s\n", failures ? "FAILED" : "PASSED");
     return failures ? 1 : 0;
