@@ -5,15 +5,17 @@
 #include <stdarg.h>
 #include <string.h>
 
-static const char *const states[OI_STATES] = {"PASS",       "FAIL",       "CRASH",
-                                              "TIMEOUT",    "ERROR",      "UNSUPPORTED",
-                                              "UNDECLARED", "MISTRUSTED", "NOT-RUN"};
-static const char *const columns[OI_COLUMNS] = {"dtypes", "values", "inplace", "out",    "meta",
-                                                "alias",  "errors", "repeat",  "threads"};
+static const char *const states[OI_STATES] = {"PASS",    "FAIL",        "CRASH",      "TIMEOUT",
+                                              "ERROR",   "UNSUPPORTED", "UNDECLARED", "MISTRUSTED",
+                                              "NOT-RUN", "NO-GRADIENT"};
+static const char *const columns[OI_COLUMNS] = {"dtypes",  "values", "inplace",  "out",
+                                                "meta",    "alias",  "errors",   "repeat",
+                                                "threads", "grad",   "gradgrad", "jvp"};
 
-const oi_check oi_checks[OI_COLUMNS] = {oi_check_dtypes, oi_check_values, oi_check_inplace,
-                                        oi_check_out,    oi_check_meta,   oi_check_alias,
-                                        oi_check_errors, oi_check_repeat, oi_check_threads};
+const oi_check oi_checks[OI_COLUMNS] = {oi_check_dtypes, oi_check_values,   oi_check_inplace,
+                                        oi_check_out,    oi_check_meta,     oi_check_alias,
+                                        oi_check_errors, oi_check_repeat,   oi_check_threads,
+                                        oi_check_grad,   oi_check_gradgrad, oi_check_jvp};
 
 const char *oi_state_name(oi_state s)
 {
@@ -50,6 +52,11 @@ bool oi_column_applies(const oi_case *c, oi_column column)
         return !oi_is_meta(c) && oi_form_inplace(c->op);
     case OI_OUT:
         return !oi_is_meta(c) && oi_form_out(c->op);
+    case OI_GRAD:
+    case OI_GRADGRAD:
+    case OI_JVP:
+        return c->target->device.type == TN_CPU && (c->dtype == TN_F64 || c->dtype == TN_C128) &&
+               !(c->row->flags & OI_META_ONLY);
     case OI_META:
         return oi_is_meta(c);
     default:

@@ -34,6 +34,16 @@ static const tn_field *argument(const tn_op *op, const char *name)
     return NULL;
 }
 
+/* The schema's default of a number; none when it has none. */
+static tn_scalar default_of(const tn_op *op, const tn_field *f)
+{
+    if (!f || f->kind != TN_FIELD_SCALAR)
+        return tn_scalar_none();
+    void *frame = oi_alloc(tn_op_frame_size(op));
+    tn_op_frame_init(op, frame);
+    return *(const tn_scalar *)((const char *)frame + f->offset);
+}
+
 static bool is_mask(const char *name)
 {
     return strcmp(name, "condition") == 0 || strcmp(name, "mask") == 0;
@@ -89,18 +99,33 @@ typedef struct operand {
     bool mask;
 } operand;
 
+/* Half precision is computed in float32, and so is a number's part in it. */
+static oi_num number_in(const tn_scalar *s, tn_dtype dtype)
+{
+    return oi_from_scalar(s, dtype == TN_F16 || dtype == TN_BF16 ? TN_F32 : dtype);
+}
+
+/* What a call without the number computes with: the schema's default. */
+static oi_num default_number(const oi_row *row, const char *name, tn_dtype dtype)
+{
+    const tn_op *op = tn_op_find(row->op);
+    tn_scalar s = default_of(op, argument(op, name));
+    return s.kind == TN_SCALAR_NONE ? oi_cast(oi_int(1), TN_I64, dtype) : number_in(&s, dtype);
+}
+
 static int operands_of(const oi_row *row, const oi_sample *s, tn_dtype dtype, operand *out)
 {
     char names[MAX_OPERANDS][32];
     int n = split(row->operands, names), used = 0;
     for (int k = 0; k < n; k++) {
         const oi_arg *a = oi_find(s, names[k]);
-        operand o = {.number = oi_cast(oi_int(1), TN_I64, dtype),
-                     .mask = is_mask(names[k])}; /* alpha, value: 1 */
+        operand o = {.mask = is_mask(names[k])};
+        if (!a)
+            o.number = default_number(row, names[k], dtype);
         if (a && a->kind == TN_FIELD_TENSOR)
             o.array = &a->tensors->a;
         else if (a)
-            o.number = oi_from_scalar(&a->scalar, dtype);
+            o.number = number_in(&a->scalar, dtype);
         out[used++] = o;
     }
     return used;
@@ -208,7 +233,9 @@ static bool add_operand(const oi_row *row, oi_sample *s, oi_rng *r, const tn_fie
                         const pattern *p, int at)
 {
     if (f->kind == TN_FIELD_SCALAR) {
-        bool optional = f->flags & TN_FIELD_DEFAULTED;
+        tn_scalar left_out = default_of(tn_op_find(row->op), f);
+        bool optional = f->flags & TN_FIELD_DEFAULTED &&
+                        !(oi_is_integral(d) && left_out.kind == TN_SCALAR_FLOAT);
         if (!optional || s->number % 2)
             oi_arg_scalar(s, f->name, number_for(row, r, d));
         return false;

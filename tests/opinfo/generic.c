@@ -24,17 +24,30 @@ bool oi_generic_is_form(const tn_op *op)
 /* ---- an expression, evaluated ---------------------------------------------------------------- */
 typedef struct value {
     oi_num v;
-    oi_real mag;
+    oi_real mag; /* what rounding at every node so far may have moved v by, in units of a place */
 } value;
 
-static value plain(oi_num v)
+/* An operand or a number: every implementation begins with the same bits. */
+static value exact(oi_num v)
 {
-    return (value){v, hypotl(v.re, v.im)};
+    return (value){v, 0};
+}
+
+static oi_num absolute(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in,
+                       oi_real *mag)
+{
+    (void)row, (void)s, (void)mag;
+    if (oi_is_integral(d))
+        return oi_int(in[0].i < 0 ? (int64_t)(0 - (uint64_t)in[0].i) : in[0].i);
+    return oi_float(hypotl(in[0].re, in[0].im));
 }
 
 static const oi_row *body_of(const char *word)
 {
+    static const oi_row of_abs = {.op = "abs", .element = absolute}; /* its row has a reference */
     char name[64];
+    if (strcmp(word, "abs") == 0)
+        return &of_abs;
     const oi_row *row = oi_row_find(word);
     if (!row && strcmp(word, "lshift") == 0)
         row = oi_row_find("bitwise_left_shift.Tensor");
@@ -44,18 +57,44 @@ static const oi_row *body_of(const char *word)
     return row ? row : oi_row_find(name);
 }
 
-/* How the size of the terms goes through a node: sums add, products multiply. */
-static oi_real grown(const char *word, oi_num result, const value *x, const oi_real *own)
+/* What an operand's own rounding does to the result: its error goes through the node's derivative,
+ * taken as a difference over four places. Half precision is computed in float32 and rounded once,
+ * so that there an operand's places are 2^-13 or 2^-16 of the result's. */
+static oi_real passed_on(const oi_row *body, const oi_sample *s, tn_dtype d, oi_num *operands,
+                         int k, const value *x, oi_num result)
 {
-    oi_real mag = hypotl(result.re, result.im);
-    if (strcmp(word, "add") == 0 || strcmp(word, "sub") == 0)
-        mag = x[0].mag + x[1].mag;
-    else if (strcmp(word, "mul") == 0)
-        mag = x[0].mag * x[1].mag;
-    else if (strcmp(word, "div") == 0 && x[1].v.re != 0)
-        mag = x[0].mag / hypotl(x[1].v.re, x[1].v.im);
-    mag = *own > mag ? *own : mag;
-    return isfinite(mag) ? mag : 0;
+    tn_dtype part = oi_real_of(d);
+    bool half = part == TN_F16 || part == TN_BF16;
+    oi_real own = 0, sum = 0, step = x->mag * 4 * oi_ulp(1, half ? TN_F32 : part);
+    for (int im = 0; im <= oi_is_complex(d); im++) {
+        oi_num moved;
+        operands[k] = (oi_num){x->v.re + (im ? 0 : step), x->v.im + (im ? step : 0), x->v.i};
+        moved = body->element(body, s, d, operands, &own);
+        sum += hypotl(moved.re - result.re, moved.im - result.im);
+    }
+    operands[k] = x->v;
+    return sum / (4 * oi_ulp(1, part));
+}
+
+static value rounded(const oi_row *body, const oi_sample *s, tn_dtype d, oi_num *operands,
+                     const value *x, int arity, bool is_number)
+{
+    oi_real own = 0;
+    oi_num v = body->element(body, s, d, operands, &own);
+    oi_real mag = hypotl(v.re, v.im);
+    mag = own > mag ? own : mag;
+    /* sigmoid, lgamma and their kin round functions of the operand inside: as if it were rounded. */
+    bool composed = body->tolerance && (strcmp(body->tolerance, "composed") == 0 ||
+                                        strcmp(body->tolerance, "hard") == 0);
+    for (int k = 0; k < arity && is_number && !oi_is_integral(d); k++) {
+        value from = x[k];
+        from.mag = fmaxl(from.mag, composed ? hypotl(from.v.re, from.v.im) : 0);
+        if (from.mag > 0)
+            mag += passed_on(body, s, d, operands, k, &from, v);
+    }
+    if (oi_is_integral(d) && is_number)
+        v = oi_cast(oi_int(v.i), TN_I64, d);
+    return (value){v, isfinite(mag) ? mag : 0};
 }
 
 static value evaluate(const cg_expr *e, const oi_row *row, const oi_sample *s, tn_dtype d,
@@ -67,24 +106,19 @@ static value call(const cg_expr *e, const oi_row *row, const oi_sample *s, tn_dt
     const char *word = e->word->name;
     value x[4] = {{{0}, 0}};
     oi_num operands[4];
-    oi_real own = 0;
     for (int k = 0; k < e->word->arity; k++)
         x[k] = evaluate(e->operands[k], row, s, d, in);
     if (strcmp(word, "where") == 0)
         return oi_truth(x[0].v) ? x[1] : x[2];
     if (strcmp(word, "truth") == 0)
-        return plain(oi_int(oi_truth(x[0].v)));
+        return exact(oi_int(oi_truth(x[0].v)));
     for (int k = 0; k < 4; k++)
         operands[k] = k < e->word->arity ? x[k].v
                                          : oi_cast(oi_int(1), TN_I64, d); /* alpha of add and sub */
     const oi_row *body = body_of(word);
-    if (!body || !body->element)
-        return plain(
-            oi_float(NAN)); /* a word without a row: every comparison fails, and says where */
-    oi_num v = body->element(body, s, d, operands, &own);
-    if (oi_is_integral(d) && !e->is_bool)
-        v = oi_cast(oi_int(v.i), TN_I64, d);
-    return (value){v, grown(word, v, x, &own)};
+    if (!body || !body->element) /* a word without a row: every comparison fails, and says where */
+        return exact(oi_float(NAN));
+    return rounded(body, s, d, operands, x, e->word->arity, !e->is_bool);
 }
 
 static value evaluate(const cg_expr *e, const oi_row *row, const oi_sample *s, tn_dtype d,
@@ -94,17 +128,17 @@ static value evaluate(const cg_expr *e, const oi_row *row, const oi_sample *s, t
         return call(e, row, s, d, in);
     if (e->kind == CG_EXPR_NUMBER) {
         oi_real x = strtold(e->text, NULL);
-        return plain(oi_is_integral(d) ? oi_cast(oi_int((int64_t)x), TN_I64, d)
+        return exact(oi_is_integral(d) ? oi_cast(oi_int((int64_t)x), TN_I64, d)
                                        : oi_float(oi_round(x, oi_real_of(d))));
     }
     const char *names = row->operands;
     for (int k = 0; *names; k++) {
         size_t n = strcspn(names, " ");
         if (strlen(e->text) == n && memcmp(names, e->text, n) == 0)
-            return plain(in[k]);
+            return exact(in[k]);
         names += n + (names[n] == ' ');
     }
-    return plain(oi_float(NAN));
+    return exact(oi_float(NAN));
 }
 
 static oi_num expression(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in,
@@ -245,7 +279,7 @@ static bool from_yaml(oi_row *row, const tn_op *op, const char *yaml)
     row->reference = oi_elementwise_reference;
     row->flags |= (p.kind & TN_POINTWISE_FLOAT ? OI_TO_FLOAT : 0) |
                   (p.kind & TN_POINTWISE_BOOL ? OI_TO_BOOL : 0);
-    row->dtypes = inputs_of(p.dtypes, p.kind & TN_POINTWISE_FLOAT);
+    row->dtypes = e->dtypes ? p.dtypes : inputs_of(p.dtypes, p.kind & TN_POINTWISE_FLOAT);
     return true;
 }
 

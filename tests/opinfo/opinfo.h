@@ -27,20 +27,24 @@ typedef enum oi_state {
     OI_UNDECLARED,  /* works, but is not claimed */
     OI_MISTRUSTED,  /* all zero, all equal or all NaN where the reference is not */
     OI_NOT_RUN,
+    OI_NO_GRADIENT, /* a floating result that depends on its inputs, and no derivative of it */
     OI_STATES,
 } oi_state;
 const char *oi_state_name(oi_state s);
 
 typedef enum oi_column {
-    OI_DTYPES,  /* claims in both directions; decides whether the others run */
-    OI_VALUES,  /* the functional form against the reference, guards and inputs looked at */
-    OI_INPLACE, /* in-place agrees with the reference; what it cannot hold is refused */
-    OI_OUT,     /* out=: poisoned, strided, other dtype, resized, refused */
-    OI_META,    /* shape, dtype and strides without data */
-    OI_ALIAS,   /* results share storage where the schema says so, and nowhere else */
-    OI_ERRORS,  /* bad calls give a clear error and change nothing */
-    OI_REPEAT,  /* the same bits again */
-    OI_THREADS, /* the same bits with 1 and 2 threads */
+    OI_DTYPES,   /* claims in both directions; decides whether the others run */
+    OI_VALUES,   /* the functional form against the reference, guards and inputs looked at */
+    OI_INPLACE,  /* in-place agrees with the reference; what it cannot hold is refused */
+    OI_OUT,      /* out=: poisoned, strided, other dtype, resized, refused */
+    OI_META,     /* shape, dtype and strides without data */
+    OI_ALIAS,    /* results share storage where the schema says so, and nowhere else */
+    OI_ERRORS,   /* bad calls give a clear error and change nothing */
+    OI_REPEAT,   /* the same bits again */
+    OI_THREADS,  /* the same bits with 1 and 2 threads */
+    OI_GRAD,     /* backward against differences of values; saved values are guarded */
+    OI_GRADGRAD, /* double backward */
+    OI_JVP,      /* forward mode */
     OI_COLUMNS,
 } oi_column;
 const char *oi_column_name(oi_column c);
@@ -219,7 +223,8 @@ typedef struct oi_rows {
     size_t n;
 } oi_rows;
 extern const oi_rows oi_rows_unary, oi_rows_binary, oi_rows_ternary, oi_rows_reduce, oi_rows_view,
-    oi_rows_create, oi_rows_copy, oi_rows_matrix, oi_rows_index, oi_rows_join;
+    oi_rows_create, oi_rows_copy, oi_rows_matrix, oi_rows_index, oi_rows_join,
+    oi_rows_activation, oi_rows_arrange, oi_rows_scatter, oi_rows_moment, oi_rows_vector, oi_rows_loss;
 /* Every row of every family. */
 const oi_row *oi_row_at(size_t i);
 const oi_row *oi_row_find(const char *op); /* "aten::add.Tensor" or "add.Tensor" */
@@ -308,6 +313,7 @@ typedef struct oi_case {
     tn_dtype dtype;
     uint64_t seed;
     int only_sample; /* -1: all */
+    bool slow;       /* gradients: every element instead of projections */
 } oi_case;
 
 typedef struct oi_result {
@@ -330,6 +336,9 @@ void oi_check_alias(const oi_case *c, const oi_samples *s, oi_result *r);
 void oi_check_errors(const oi_case *c, const oi_samples *s, oi_result *r);
 void oi_check_repeat(const oi_case *c, const oi_samples *s, oi_result *r);
 void oi_check_threads(const oi_case *c, const oi_samples *s, oi_result *r);
+void oi_check_grad(const oi_case *c, const oi_samples *s, oi_result *r);
+void oi_check_gradgrad(const oi_case *c, const oi_samples *s, oi_result *r);
+void oi_check_jvp(const oi_case *c, const oi_samples *s, oi_result *r);
 bool oi_is_meta(const oi_case *c);
 /* Does this column say anything about this case? */
 bool oi_column_applies(const oi_case *c, oi_column column);
@@ -352,6 +361,7 @@ typedef struct oi_run {
     tn_dtypes dtypes;
     uint64_t seed;
     int jobs, timeout_s;
+    bool slow;
     int column, sample; /* -1: all */
     const oi_row **rows;
     const tn_op **ops;

@@ -7,7 +7,7 @@
 
 #include "tools/tool.h"
 
-static const char letters[OI_STATES + 1] = "PFCTEuDMn";
+static const char letters[OI_STATES + 1] = "PFCTEuDMng";
 
 bool oi_is_red(const oi_record *r)
 {
@@ -51,8 +51,8 @@ const char *oi_repro(const oi_run *run, const oi_record *r, char *buf, size_t n)
         snprintf(sample, sizeof sample, "/%d", r->r.sample);
     if (run->plugin)
         snprintf(plugin, sizeof plugin, " --plugin %s", run->plugin);
-    snprintf(buf, n, "tenon opinfo --case %s%s --seed %llu%s", oi_case_id(r, id, sizeof id), sample,
-             (unsigned long long)run->seed, plugin);
+    snprintf(buf, n, "tenon opinfo --case %s%s --seed %llu%s%s", oi_case_id(r, id, sizeof id),
+             sample, (unsigned long long)run->seed, run->slow ? " --slow" : "", plugin);
     return buf;
 }
 
@@ -60,14 +60,16 @@ const char *oi_repro(const oi_run *run, const oi_record *r, char *buf, size_t n)
 /* The worst state of the cases of one operator, device and dtype. */
 static char cell(const oi_run *run, const oi_row *row, const oi_target *target, tn_dtype d)
 {
-    static const int rank[OI_STATES] = {[OI_PASS] = 1,       [OI_NOT_RUN] = 2, [OI_UNSUPPORTED] = 3,
-                                        [OI_UNDECLARED] = 4, [OI_ERROR] = 5,   [OI_FAIL] = 6,
-                                        [OI_MISTRUSTED] = 7, [OI_TIMEOUT] = 8, [OI_CRASH] = 9};
+    static const int rank[OI_STATES] = {
+        [OI_PASS] = 1,  [OI_NOT_RUN] = 2,    [OI_UNSUPPORTED] = 3, [OI_UNDECLARED] = 4,
+        [OI_ERROR] = 5, [OI_FAIL] = 6,       [OI_MISTRUSTED] = 7,  [OI_TIMEOUT] = 8,
+        [OI_CRASH] = 9, [OI_NO_GRADIENT] = 4};
     int worst = -1;
     bool expected = false;
     for (size_t k = 0; k < run->n; k++) {
         const oi_record *r = &run->records[k];
-        if (r->c.row != row || r->c.target != target || r->c.dtype != d)
+        if (r->c.row != row || r->c.target != target || r->c.dtype != d ||
+            (r->r.column == OI_JVP && r->r.expected))
             continue;
         if (worst < 0 || rank[r->r.state] > rank[worst]) {
             worst = r->r.state;
@@ -94,7 +96,7 @@ static void put_matrix(const oi_run *run, FILE *to)
             fputc('\n', to);
         }
     fputs("P pass  F fail  C crash  T timeout  E error  M mistrusted  D undeclared  u unsupported  "
-          "n not run  "
+          "n not run  g no gradient  "
           ". not defined for the dtype\n",
           to);
 }
@@ -152,6 +154,22 @@ static void put_tolerances(const oi_run *run, FILE *to)
         fputc('\n', to);
 }
 
+/* What backward differentiates and forward mode does not is no failure, but it is told. */
+static void put_without_jvp(const oi_run *run, FILE *to)
+{
+    const oi_row *last = NULL;
+    int n = 0;
+    for (size_t k = 0; k < run->n; k++) {
+        const oi_record *r = &run->records[k];
+        if (r->r.column != OI_JVP || !r->r.expected || r->r.state == OI_PASS || r->c.row == last)
+            continue;
+        fprintf(to, "%s%s", n++ ? ", " : "\nwithout forward mode: ", r->c.row->op);
+        last = r->c.row;
+    }
+    if (n)
+        fputc('\n', to);
+}
+
 void oi_report_text(const oi_run *run, FILE *to)
 {
     oi_totals t = oi_count(run);
@@ -166,6 +184,7 @@ void oi_report_text(const oi_run *run, FILE *to)
                     "\nnote: %s has no reference: its values were compared with itself in float64; "
                     "give --schema FILE",
                     run->rows[k]->op);
+    put_without_jvp(run, to);
     fprintf(to, "\n%zu operators, %zu cases in %.1f s, seed %llu:", t.operators, run->n,
             run->seconds, (unsigned long long)run->seed);
     for (int s = 0; s < OI_STATES; s++)
@@ -207,9 +226,9 @@ static void put_row(const oi_run *run, const oi_record *r)
 
 static void key_of(oi_state s, char *buf, size_t n)
 {
-    static const char *const keys[OI_STATES] = {"passed",     "failed",     "crashed",
-                                                "timeout",    "errors",     "unsupported",
-                                                "undeclared", "mistrusted", "not_run"};
+    static const char *const keys[OI_STATES] = {
+        "passed",      "failed",     "crashed",    "timeout", "errors",
+        "unsupported", "undeclared", "mistrusted", "not_run", "no_gradient"};
     snprintf(buf, n, "%s", keys[s]);
 }
 

@@ -51,7 +51,8 @@ static oi_case case_of(const oi_run *run, size_t unit, int index)
     size_t row = unit / (size_t)run->n_targets;
     return (oi_case){
         run->rows[row],     run->ops[row], &run->targets[unit % (size_t)run->n_targets],
-        index / OI_COLUMNS, run->seed,     run->sample};
+        index / OI_COLUMNS, run->seed,     run->sample,
+        run->slow};
 }
 
 /* ---- in the child ---------------------------------------------------------------------------- */
@@ -78,6 +79,16 @@ static bool run_case(const oi_case *c, const oi_samples *samples, int column, in
     return m.result.state == OI_PASS;
 }
 
+/* Asked before a column that was chosen alone. */
+static bool is_supported(const oi_case *c, const oi_samples *samples)
+{
+    oi_result r = {.column = OI_DTYPES, .sample = -1};
+    oi_case any = *c;
+    any.only_sample = -1;
+    oi_check_dtypes(&any, samples, &r);
+    return r.state == OI_PASS;
+}
+
 static void run_range(const oi_run *run, size_t unit, int first, int end, int fd)
 {
     struct rlimit none = {0, 0};
@@ -96,6 +107,10 @@ static void run_range(const oi_run *run, size_t unit, int first, int end, int fd
             samples = (oi_samples){0};
             c.row->samples(c.row, &samples, c.dtype, c.seed);
             of = c.dtype;
+        }
+        if (run->column > OI_DTYPES && !is_supported(&c, &samples)) {
+            say(fd, &(message){.index = index, .result.column = -1});
+            continue;
         }
         if (!run_case(&c, &samples, column, index, fd) && column == OI_DTYPES)
             index += OI_COLUMNS - 1; /* not supported: the other columns have nothing to say */
@@ -364,8 +379,7 @@ static bool is_one_call(const oi_result *r)
 {
     bool dead = r->state == OI_CRASH || r->state == OI_TIMEOUT;
     bool wrong = r->state == OI_FAIL || r->state == OI_ERROR || r->state == OI_MISTRUSTED;
-    return dead ||
-           (wrong && r->column != OI_ALIAS && r->column != OI_REPEAT && r->column != OI_THREADS);
+    return dead || (wrong && r->column != OI_ALIAS && r->column < OI_REPEAT);
 }
 
 void oi_run_save(const oi_run *run, const char *dir)

@@ -23,6 +23,8 @@ static const struct {
     {"sum", 0.6, 2, 4, 2, 4},             /* relative to the sum of magnitudes */
     {"product", 1, 64, 64, 96, 96},       /* up to 1,031 factors, half a place each at random */
     {"matrix", 1, 4, 4, 6, 6},            /* relative to sum |a||b| */
+    {"moment", 0.6, 4, 4, 6, 6},          /* var, std, norms, logsumexp: sums of functions */
+    {"loss", 2, 6, 6, 6, 6},              /* halves round each step: products, logarithms, sums */
     {"softmax", 0.6, 6, 6, 0, 0},         /* exp, sum and quotient */
 };
 

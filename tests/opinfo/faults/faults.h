@@ -49,6 +49,19 @@
     FAULT(wrong_shape, "^clone$", "meta", "f32", "meta", "FAIL") /* on meta alone */ \
     FAULT(wrong_strides, "^clone$", "meta", "f32", "meta", "FAIL") \
     FAULT(no_result, "^clone$", "cpu", "f32", "values", "FAIL") /* says it did well */
+
+/* GRADIENT(operator of gradients.yaml, dtype, column, states). */
+#define GRADIENT_FAULTS(GRADIENT) \
+    GRADIENT(factor, "f64", "grad", "FAIL") /* by 2.00001 instead of 2 */ \
+    GRADIENT(sign, "f64", "grad", "FAIL") \
+    GRADIENT(no_sum, "f64", "grad", "FAIL") /* where the argument was broadcast */ \
+    GRADIENT(stale, "f64", "grad", "FAIL") /* a value saved by an earlier call */ \
+    GRADIENT(unguarded, "f64", "grad", "FAIL") /* a value modified after it was saved */ \
+    GRADIENT(conjugate, "c128", "grad", "FAIL") /* left out */ \
+    GRADIENT(no_second, "f64", "gradgrad", "FAIL") /* a gradient cut off from its graph */ \
+    GRADIENT(jvp, "f64", "jvp", "FAIL") /* a factor in forward mode alone */ \
+    GRADIENT(none, "f64", "grad", "NO-GRADIENT") /* not implemented, and says so */ \
+    GRADIENT(hidden, "f64", "grad", "NO-GRADIENT") /* says that there is nothing to differentiate */
 /* clang-format on */
 
 #endif
