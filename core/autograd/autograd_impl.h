@@ -139,7 +139,8 @@ tn_status tn__set_history(tn_tensor *t, tn__node *n, uint32_t nr);
 tn_status tn__begin_history(tn_tensor *t, tn__node *n);
 
 /* ---- node.c ---------------------------------------------------------------------------------- */
-/* Sets the common part of a zeroed node; one reference, the caller's. */
+/* The common part of a node without edges and outputs; one reference, the caller's. one_output is
+ * set before n_outputs counts it. */
 void tn__node_init(tn__node *n, const tn__node_class *class, const char *name);
 void tn__node_retain(tn__node *n);
 void tn__node_release(tn__node *n); /* frees a graph of any depth without recursion */

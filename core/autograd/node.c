@@ -12,10 +12,19 @@ static _Thread_local uint64_t sequence __attribute__((tls_model("initial-exec"))
 void tn__node_init(tn__node *n, const tn__node_class *class, const char *name)
 {
     atomic_init(&n->refs, 1);
+    n->n_edges = 0;
+    n->n_outputs = 0;
+    n->sequence = ++sequence;
     n->class = class;
     n->name = name;
-    n->sequence = ++sequence;
+    n->op = NULL;
+    n->file = NULL;
+    n->line = 0;
+    atomic_init(&n->busy, false);
+    n->dropped = false;
+    n->edges = NULL;
     n->outlooks = &n->one_output;
+    n->hooks = NULL;
 }
 
 void tn__node_retain(tn__node *n)

@@ -201,15 +201,13 @@ static tn_status save_arguments(op_node *o, const void *frame, char *arrays)
     return TN_OK;
 }
 
-/* The node's next edge; those that it has are all set, whatever fails. */
-static inline tn_status add_edge(op_node *o, tn_tensor *t, bool wanted)
+static inline tn_status set_edge(tn__edge *e, tn_tensor *t, bool wanted)
 {
-    tn__edge *e = &o->node.edges[o->node.n_edges++];
     *e = (tn__edge){NULL, 0};
-    if (!wanted || !t)
+    if (!wanted)
         return TN_OK;
     TN__TRY(tn__edge_of(t, e));
-    if (e->node)
+    if (TN__LIKELY(e->node != NULL))
         tn__node_retain(e->node);
     return TN_OK;
 }
@@ -219,19 +217,25 @@ static TN_COLD tn_status make_edges_of_lists(op_node *o, const void *frame)
     for (int i = 0; i < o->d->n_args; i++) {
         tn__items span = tn__items_at(frame, &o->d->args[i]);
         for (int64_t j = 0; j < span.len; j++)
-            TN__TRY(add_edge(o, span.data[j], o->wants >> i & 1));
+            TN__TRY(set_edge(&o->node.edges[o->node.n_edges++], span.data[j],
+                             span.data[j] && o->wants >> i & 1));
     }
     return TN_OK;
 }
 
+/* The node has the edges that were set, whatever fails. */
 static inline tn_status make_edges(op_node *o, const void *frame)
 {
     const tn__derivative *d = o->d;
+    tn_status status = TN_OK;
+    int i = 0;
     if (TN__UNLIKELY(d->has_lists))
         return make_edges_of_lists(o, frame);
-    for (int i = 0; i < d->n_args; i++)
-        TN__TRY(add_edge(o, tn__tensor_at(frame, d->args[i].offset), o->wants >> i & 1));
-    return TN_OK;
+    for (; i < d->n_args && status == TN_OK; i++)
+        status =
+            set_edge(&o->node.edges[i], tn__tensor_at(frame, d->args[i].offset), o->wants >> i & 1);
+    o->node.n_edges = (uint32_t)i;
+    return status;
 }
 
 static op_node *new_block(const tn__derivative *d, const void *frame, const tn__survey *s,
@@ -255,10 +259,8 @@ static op_node *new_block(const tn__derivative *d, const void *frame, const tn__
         return NULL;
     }
     op_node *o = (op_node *)block;
-    memset(o, 0, offsetof(op_node, node.one_output)); /* which is set before it counts */
     o->bytes = bytes;
     o->n_saved = 0;
-    o->node.edges = (tn__edge *)(block + edges);
     o->saved = (tn__saved *)(block + saved);
     o->fields = (tn_tensor ***)(block + fields);
     o->cap_saved = n_saved;
@@ -276,6 +278,7 @@ tn_status tn__op_node_new(const tn__derivative *d, const tn_call *call, const vo
     if (!o)
         return TN_ERR_MEMORY;
     tn__node_init(&o->node, &op_class, d->decl.name);
+    o->node.edges = (tn__edge *)(o + 1);
     o->node.op = d->op;
     o->node.file = call->file;
     o->node.line = call->line;

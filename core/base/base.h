@@ -38,6 +38,9 @@ typedef struct tn__memory_stats {
     int64_t cached_bytes;     /* in this thread's lists */
 } tn__memory_stats;
 TN_API void tn__memory_get(tn__memory_stats *out); /* for tests */
+/* With TENON_GUARD=1 in the environment every block has sentinels on both sides: how many of their
+ * bytes had been written when their blocks were released. */
+TN_API int64_t tn__guard_damage(void); /* for tests */
 TN_API void tn__alloc_fail_at(
     int64_t nth); /* the n-th allocation from now fails, that and all after it for -n; 0: none */
 

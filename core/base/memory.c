@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/block_cache.h"
+#include "core/base/guarded.h"
 
 /* How many blocks a list keeps: more of the size of a graph's nodes, which come and go by the
  * thousand. */
@@ -124,7 +125,7 @@ static void make_exit_key(void)
  * kept, so that every allocation is one that can fail. */
 bool tn__block_begin_thread(tn__block_cache *c)
 {
-    if (c->registered || !TN_BLOCK_CACHE ||
+    if (c->registered || !TN_BLOCK_CACHE || tn__guarded() ||
         atomic_load_explicit(&fail_countdown, memory_order_relaxed))
         return false;
     pthread_once(&exit_once, make_exit_key);
@@ -146,11 +147,13 @@ void tn__alloc_fail_at(int64_t nth)
 
 void *tn__block_alloc_slow(size_t bytes)
 {
-    if (fails_now() || bytes > (size_t)INT64_MAX - ALIGNMENT)
+    if (fails_now() || bytes > (size_t)INT64_MAX - 2 * TN__GUARD_BYTES)
         return NULL;
     int class = class_or_none(bytes);
-    size_t whole = class < TN__BLOCK_CLASSES ? class_bytes(class)
-                                             : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    bool guarded = tn__guarded();
+    size_t whole = guarded                     ? bytes + 2 * TN__GUARD_BYTES
+                   : class < TN__BLOCK_CLASSES ? class_bytes(class)
+                                               : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     void *p = NULL;
     if (posix_memalign(&p, ALIGNMENT, whole)) {
         tn__block_trim(); /* what this thread keeps may be just what is missing */
@@ -158,7 +161,7 @@ void *tn__block_alloc_slow(size_t bytes)
             return NULL;
     }
     atomic_fetch_add_explicit(&system_blocks, 1, memory_order_relaxed);
-    return p;
+    return guarded ? tn__guard_put(p, bytes) : p;
 }
 
 void tn__block_free_slow(void *p, size_t bytes)
@@ -168,7 +171,7 @@ void tn__block_free_slow(void *p, size_t bytes)
         return;
     }
     atomic_fetch_sub_explicit(&system_blocks, 1, memory_order_relaxed);
-    free(p);
+    free(tn__guarded() ? tn__guard_check(p) : p);
 }
 
 void *tn__block_alloc(size_t bytes)

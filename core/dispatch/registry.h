@@ -9,6 +9,7 @@
 /* ---- a transaction's parts (stage.c, registry.c) --------------------------------------------- */
 typedef struct tn__staged_op {
     tn_op *op;
+    uint32_t hash; /* of its name */
     tn__structure *structure;
     tn_op *forms[TN__FORMS];
     tn__form form;

@@ -27,10 +27,19 @@ void tn__registry_begin(tn_registry *r, tn__plugin *plugin)
     *r = (tn_registry){.plugin = plugin};
 }
 
+static uint32_t hash_of(const char *name, size_t n)
+{
+    uint32_t h = 2166136261u; /* FNV-1a */
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)name[i]) * 16777619u;
+    return h;
+}
+
 static tn_op *find_staged(const tn_registry *r, const char *name, size_t n)
 {
+    uint32_t hash = hash_of(name, n);
     for (size_t i = r->n_ops; i-- > 0;)
-        if (tn__op_compare_name(name, n, r->ops[i].op->name) == 0)
+        if (r->ops[i].hash == hash && tn__op_compare_name(name, n, r->ops[i].op->name) == 0)
             return r->ops[i].op;
     return NULL;
 }
@@ -52,7 +61,7 @@ static tn_status stage_op(tn_registry *r, const char *schema, tn__form form, sta
     if (!op)
         return status;
     staged_op *s = &r->ops[r->n_ops];
-    *s = (staged_op){.op = op, .form = form};
+    *s = (staged_op){.op = op, .hash = hash_of(op->name, strlen(op->name)), .form = form};
     tn_op *staged = find_staged(r, op->name, strlen(op->name));
     tn_op *old = staged ? staged : tn__op_lookup(op->name, strlen(op->name));
     bool comes_again = r->replaced && !staged && old && old->owner == r->replaced;
