@@ -35,6 +35,8 @@ tn_status tn__leaf_accumulate(tn_tensor *leaf, const tn__pass *pass, tn_tensor *
     tn__record *r = tn__record_of(leaf);
     tn__node *n = &__atomic_load_n(&r->leaf, __ATOMIC_ACQUIRE)->node;
     tn_tensor *now = NULL, *before;
+    if (TN__UNLIKELY(!r->requires_grad))
+        return TN_OK; /* switched off since the call was recorded */
     tn__node_lock(n);
     before = r->grad;
     tn_status status = grown(pass, before, grad, &now);

@@ -392,7 +392,7 @@ static TN_COLD tn_status no_formula(const op_node *o, int i)
             name = op->layout->fields[f].name;
     return tn__fail(&(tn_call){.op = op, .file = o->node.file, .line = o->node.line},
                     TN_ERR_UNSUPPORTED,
-                    "the gradient of %s for '%s' is not implemented; the call is %s", op->name,
+                    "the derivative of %s for '%s' is not implemented; the call is %s", op->name,
                     name, tn__site_text(site, o->node.file, o->node.line));
 }
 

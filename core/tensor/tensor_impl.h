@@ -71,7 +71,8 @@ static inline void tn__view_bind(tn__tensor *t, tn__tensor *of)
     }
     atomic_fetch_add_explicit(&tn__impl(base)->refs, 1, memory_order_relaxed);
     t->base = base;
-    t->pub.keys |= tn__mode_tls.view_keys;
+    /* A view of one that is not followed (made in no-grad mode) is not followed either. */
+    t->pub.keys |= tn__mode_tls.view_keys & (of->base ? of->pub.keys : TN__KEY_AUTOGRAD);
 }
 
 /* ---- storage.c ------------------------------------------------------------------------------- */

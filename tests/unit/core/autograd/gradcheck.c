@@ -163,7 +163,7 @@ Test(gradcheck, nan_and_kinks_do_not_pass)
     tn_tensor *x = LEAF(1, 2), *kink = LEAF(1, 0), *outside = LEAF(-1, 4), *pole = LEAF(0, 4);
     FAILS(tn_gradcheck(applied, (void *)&NANS, TN_TENSORS(x), 1, NULL, &r), "nan");
     FAILS(tn_gradcheck(root, NULL, TN_TENSORS(outside), 1, NULL, &r), "nan");
-    FAILS(tn_gradcheck(root, NULL, TN_TENSORS(pole), 1, NULL, &r), "kink or a pole");
+    FAILS(tn_gradcheck(root, NULL, TN_TENSORS(pole), 1, NULL, &r), "inf");
     OK(tn_gradcheck(magnitude, NULL, TN_TENSORS(kink), 1, NULL, &r)); /* 0 from both sides' mean */
     tn_tensor *near = LEAF(1, 1e-6); /* the step shrinks until it is on one side */
     OK(tn_gradcheck(magnitude, NULL, TN_TENSORS(near), 1, NULL, &r));
