@@ -1,4 +1,4 @@
-/* entry_ours.c - our keys: pointwise, shape, dtypes, since, forms, out.
+/* entry_ours.c - our keys: pointwise, reference, shape, dtypes, since, forms, out.
  *
  * Ours states an operator once, on its functional form; which forms follow, and what the out= form
  * is called, is settled here. Whether the schema allows them is validate_ours.c's. */
@@ -8,16 +8,15 @@
 #include <string.h>
 
 /* An expression may look like a number to YAML: `pointwise: 0`. */
-static cg_str take_expression(cg_reader *r)
+static cg_str take_expression(cg_reader *r, const char *key)
 {
-    const cg_node *v = cg_node_get(r->node, "pointwise", NULL);
+    const cg_node *v = cg_node_get(r->node, key, NULL);
     if (!v)
         return (cg_str){0};
     if ((v->kind == CG_NODE_STR || v->kind == CG_NODE_NUMBER) && v->text[0])
         return cg_str_of(v);
-    cg_fail(r, v->pos,
-            "'pointwise' must be an expression, found %s; write 'pointwise: alpha * self + beta'",
-            v->kind == CG_NODE_STR ? "an empty string" : cg_node_describe(v));
+    cg_fail(r, v->pos, "'%s' must be an expression, found %s; write '%s: alpha * self + beta'", key,
+            v->kind == CG_NODE_STR ? "an empty string" : cg_node_describe(v), key);
     return (cg_str){0};
 }
 
@@ -189,7 +188,8 @@ static void default_out(cg_reader *r)
 void cg_read_ours(cg_reader *r)
 {
     cg_entry *e = r->entry;
-    e->pointwise = take_expression(r);
+    e->pointwise = take_expression(r, "pointwise");
+    e->reference = take_expression(r, "reference");
     e->shape = cg_take_string(r, "shape", false, "reduce(self, dim, keepdim)");
     if (e->shape.text)
         check_shape(r, &e->shape);

@@ -16,6 +16,11 @@ typedef struct parser {
 
 static const cg_expr *resolve(parser *p, const cg_syntax *x);
 
+static const cg_str *text_of(const cg_entry *e)
+{
+    return e->pointwise.text ? &e->pointwise : &e->reference;
+}
+
 /* Says the first error only: what follows one mostly follows from it. */
 __attribute__((format(printf, 3, 4))) static const cg_expr *fail(parser *p, size_t offset,
                                                                  const char *format, ...)
@@ -27,7 +32,7 @@ __attribute__((format(printf, 3, 4))) static const cg_expr *fail(parser *p, size
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    cg_error(p->d, p->e->file->name, cg_at(&p->e->pointwise, offset), "%s", message);
+    cg_error(p->d, p->e->file->name, cg_at(text_of(p->e), offset), "%s", message);
     p->failed = true;
     return NULL;
 }
@@ -194,7 +199,7 @@ tn_dtypes cg_own_dtypes(cg_dtypes set)
 bool cg_pointwise_parse(cg_diag *d, tn__arena *a, const cg_entry *e, cg_pointwise *out)
 {
     parser p = {.d = d, .a = a, .e = e};
-    const cg_syntax_source source = {e->file->name, &e->pointwise, false};
+    const cg_syntax_source source = {e->file->name, text_of(e), false};
     const cg_syntax *syntax = cg_syntax_parse(d, a, &source);
     *out = (cg_pointwise){.dtypes = TN_DTYPES_ALL, .kind = TN_POINTWISE};
     if (!syntax)

@@ -47,7 +47,8 @@ typedef struct cg_pointwise {
     int32_t kind;     /* TN_POINTWISE and what goes with it */
 } cg_pointwise;
 
-/* Parses and checks an entry's `pointwise`. Errors go to d with line and column. */
+/* Parses and checks an entry's `pointwise`, or the `reference` of one without. Errors go to d with
+ * line and column. */
 bool cg_pointwise_parse(cg_diag *d, tn__arena *a, const cg_entry *e, cg_pointwise *out);
 
 /* The dtypes of an entry's `dtypes` key, numbered as tenon/base.h does. */

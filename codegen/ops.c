@@ -230,6 +230,9 @@ static void make_group(maker *m, const cg_entry *e, cg_group *g)
         return;
     }
     g->forms[CG_FUNCTIONAL] = make_op(m, e, e->schema, CG_FUNCTIONAL);
+    cg_pointwise reference; /* only to find its errors: tests evaluate it, nothing is made of it */
+    if (e->reference.text && !cg_pointwise_parse(m->d, m->a, e, &reference))
+        m->ok = false;
     if (!e->is_ours)
         return;
     if (e->forms & CG_FORM_INPLACE)

@@ -151,6 +151,10 @@ void cg_validate_ours(cg_check *c, cg_facts *f)
                         "as entries of their own",
                         only_ours[i]);
     }
+    if (e->reference.text && e->pointwise.text)
+        cg_complain(c, f, cg_entry_key_pos(e, "reference"),
+                    "'reference' beside 'pointwise', which says what is computed already; remove "
+                    "one of the two");
     if (!e->is_ours)
         return;
     check_other_keys(c, f);

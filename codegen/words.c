@@ -13,7 +13,7 @@ WORDS(keys, "func", "variants", "dispatch", "structured", "structured_delegate",
       "structured_inherits", "precomputed", "ufunc_inner_loop", "autogen", "tags", "device_check",
       "device_guard", "python_module", "category_override", "cpp_no_default_args",
       "manual_cpp_binding", "manual_kernel_registration", "use_const_ref_for_mutable_tensors",
-      "pointwise", "shape", "dtypes", "since", "forms", "out");
+      "pointwise", "shape", "dtypes", "since", "forms", "out", "reference");
 
 WORDS(tags, "inplace_view", "view_copy", "dynamic_output_shape", "data_dependent_output",
       "generated", "nondeterministic_seeded", "nondeterministic_bitwise", "needs_exact_strides",

@@ -314,6 +314,7 @@ static int report(setup *s, const options *o)
 
 static int run_chosen(setup *s, options *o)
 {
+    setenv("TENON_GUARD", "1", 0); /* sentinels around what the core allocates, from here on */
     /* The environment may name plugins that do not load; they are in the plugin report, and their
      * operators show. */
     if (tn_plugins_load_default() != TN_OK)

@@ -21,7 +21,9 @@ typedef struct proof {
 
 static tn_dtype wider(tn_dtype d)
 {
-    return d >= TN_C64 ? TN_C128 : d >= TN_F16 ? TN_F64 : TN_DTYPE_NONE;
+    return TN_DTYPE_BIT(d) & TN_DTYPES_COMPLEX    ? TN_C128
+           : TN_DTYPE_BIT(d) & TN_DTYPES_FLOATING ? TN_F64
+                                                  : TN_DTYPE_NONE;
 }
 
 /* A row-major copy in double precision. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tenon/autograd.h>
 #include <tenon/op.h>
 #include <tenon/ops.h>
 #include <tenon/runtime.h>
@@ -96,9 +97,22 @@ static void try_without_kernel(tn_tensor *x, int allowed)
     }
 }
 
+/* d sum(x * y) / dx, with everything on the device. */
+static void try_gradient(tn_tensor *x, tn_tensor *y)
+{
+    check(tn_set_requires_grad(x, true) == TN_OK, "x requires a gradient");
+    TN_SCOPE {
+        check(tn_backward_from(tn_sum(tn_mul(x, y))) == TN_OK, "backward");
+        check(holds(tn_grad(x), 4, (float[]){10, 20, 30, 40}), "the gradient is y");
+    }
+    tn_set_requires_grad(x, false);
+    tn_set_grad(x, NULL);
+}
+
 int main(int argc, char **argv)
 {
     const char *fallback = getenv("TENON_SIM_FALLBACK");
+    bool allowed = fallback && strcmp(fallback, "1") == 0;
     tn_plugin_handle *plugin = NULL;
     check(tn_plugins_load_default() == TN_OK, "Tenon's own plugins");
     check(argc == 2 && tn_plugin_load(argv[1], &plugin) == TN_OK, "the plugin");
@@ -109,7 +123,9 @@ int main(int argc, char **argv)
     if (!failures) {
         try_kernels(x, y);
         try_refusals(x);
-        try_without_kernel(x, fallback && strcmp(fallback, "1") == 0);
+        try_without_kernel(x, allowed);
+        if (allowed)
+            try_gradient(x, y);
         check(tn_plugin_unload(plugin) != TN_OK, "memory that is alive keeps the plugin");
     }
     tn_release(x);

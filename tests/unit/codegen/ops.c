@@ -51,6 +51,24 @@ Test(codegen_ops, dtypes_that_tenon_has_not)
                    "u16");
 }
 
+/* What an operator by hand must compute is checked as an expression is. */
+Test(codegen_ops, references)
+{
+    expect_refused("- func: q::f(Tensor self) -> Tensor\n  shape: pointwise\n"
+                   "  reference: self + other\n",
+                   "'other' is no argument");
+    expect_refused("- func: q::f(Tensor self) -> Tensor\n  reference: bessel(self)\n", "bessel");
+    model m;
+    tn__arena a = {0};
+    cg_ops ops;
+    cr_expect(make("- func: q::f(Tensor self) -> Tensor\n  shape: pointwise\n"
+                   "  reference: exp2(log2(self) / 3)\n  dtypes: [f32]\n",
+                   &m, &a, &ops));
+    cr_expect_not(ops.groups[0].is_pointwise, "nothing is made of it");
+    tn__arena_free(&a);
+    model_free(&m);
+}
+
 Test(codegen_ops, quotes_of_the_templates)
 {
     expect_refused("- func: \"q::f(Tensor self, str s='@}') -> Tensor\"\n", "@}");

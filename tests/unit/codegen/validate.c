@@ -17,6 +17,14 @@ Test(codegen_validate, names_of_operators)
     expect_ok("- func: __and__" TENSOR "- func: __iand__" INPLACE);
 }
 
+Test(codegen_validate, references)
+{
+    expect_error("- func: foo" TENSOR "  pointwise: self\n  reference: self\n", 3, 3,
+                 "'reference' beside 'pointwise'");
+    expect_error("- func: foo" TENSOR "  reference: []\n", 2, 14, "write 'reference: alpha");
+    expect_ok("- func: foo" TENSOR CPU "  reference: self\n");
+}
+
 Test(codegen_validate, spelling_of_schemas)
 {
     expect_error("- func: foo(Tensor self,int a) -> Tensor\n", 1, 25,

@@ -24,12 +24,17 @@ static int count_entries(void)
 Test(new, writes_a_repository)
 {
     static const char *const files[] = {
-        "demo.yaml",   "demo_derivatives.yaml",
-        "opinfo.yaml", "demo.c",
-        "test_demo.c", "CMakeLists.txt",
-        "README.md",   "schema.lock",
-        ".gitignore",  ".github/workflows/check.yml",
-        "ci/check",    "LICENSE",
+        "demo.yaml",
+        "demo_derivatives.yaml",
+        "demo.c",
+        "test_demo.c",
+        "CMakeLists.txt",
+        "README.md",
+        "schema.lock",
+        ".gitignore",
+        ".github/workflows/check.yml",
+        "ci/check",
+        "LICENSE",
     };
     cr_assert_eq(run_tenon("new plugin demo"), 0);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
