@@ -103,8 +103,9 @@ bool cg_derivatives_make(cg_diag *d, tn__arena *a, const cg_derivatives_source *
  * may hold, as taking one away breaks those who train. */
 bool cg_derivatives_list(const cg_derivatives *ds, FILE *to);
 
-/* The facts of derivatives, cg_calls and cg_derivatives (templates/README.md). prefix: what generated
- * names begin with. */
-bool cg_facts_write_derivatives(const cg_derivatives *ds, const char *prefix, FILE *to);
+/* These facts of derivatives (templates/derivative_facts.m4). prefix: what generated names begin
+ * with. */
+bool cg_facts_write_derivatives(const cg_derivatives *ds, const char *prefix, unsigned which,
+                                FILE *to);
 
 #endif

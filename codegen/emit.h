@@ -38,8 +38,8 @@ typedef struct cg_job {
 
 /* Makes every job's output; m4 runs side by side, files are written in the order of the jobs. A
  * file is replaced as a whole, and left alone when its content would not change. Errors are
- * reported to d: m4's own with the template's line; output that still contains "m4_", "cg_", "@{"
- * or "@}" is a placeholder that nothing filled in, and no file is written.
+ * reported to d: m4's own with the template's line; output that still contains "m4_", "cg_", "@{",
+ * "@}" or the mark of a list is a placeholder that nothing filled in, and no file is written.
  *
  * A folder of pages is one run of m4 too: a line "@page NAME" begins the file NAME of the folder.
  * Pages of an earlier run that are no longer made are removed, or with check reported. */

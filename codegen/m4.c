@@ -3,7 +3,7 @@
  * m4 reads and writes unnamed temporary files rather than pipes, so neither side can block the
  * other, whatever the sizes. Its sync lines (-s) tell which template line a leftover placeholder
  * comes from; they are taken out again, because generated code is read and stepped through as
- * itself. */
+ * itself. Lines too long for it are broken here, as m4 counts columns slowly. */
 #define _GNU_SOURCE
 #include "m4.h"
 
@@ -61,10 +61,11 @@ static char **child_environment(void)
 
 static bool spawn(cg_diag *d, cg_m4 *m)
 {
+    static char table[] = "1009"; /* the usual one costs a millisecond to clear */
     char where[CG_PATH_CHARS + 16];
     snprintf(where, sizeof where, "-Dcg_templates=%s", m->dir);
-    char *argv[] = {"m4",   "-P",       "-s", "-E",        where, "-I",
-                    m->dir, m->prelude, "-",  m->template, NULL};
+    char *argv[] = {"m4", "-P",   "-s",       "-E", "-H",        table, where,
+                    "-I", m->dir, m->prelude, "-",  m->template, NULL};
     posix_spawn_file_actions_t actions;
     char **env = child_environment();
     if (!env || posix_spawn_file_actions_init(&actions) != 0) {
@@ -155,79 +156,162 @@ static char *result(cg_diag *d, cg_m4 *m, size_t *n)
     return text;
 }
 
+/* ---- lists that break ------------------------------------------------------------------------ */
+/* "@<head@|item@|item tail@>": items stand behind commas, and a line breaks before the one that
+ * would not fit (templates/README.md). m4 can count columns, too, with a dozen macros an item. */
+typedef struct list {
+    int indent;      /* of a line that follows a break */
+    int first, rest; /* columns: of the line with the head, of another one behind its indent */
+    bool in_macro;   /* lines end in '\' */
+} list;
+
+enum { LONGEST_BREAK = 4 + 99 }; /* ", \", newline, two digits of blanks */
+
+/* "@<", "@8<" or "@\8<": the text behind it; NULL when `at` is no begin. */
+static const char *begin_list(const char *at, list *l)
+{
+    *l = (list){.indent = 4, .in_macro = at[1] == '\\'};
+    at += l->in_macro ? 2 : 1;
+    for (int digits = 0; digits < 2 && *at >= '0' && *at <= '9'; digits++)
+        l->indent = digits * 10 * l->indent + *at++ - '0';
+    l->first = l->in_macro ? 94 : 100;
+    l->rest = l->in_macro ? 90 : 100 - l->indent;
+    return *at == '<' ? at + 1 : NULL;
+}
+
+static char *put_break(char *to, const list *l)
+{
+    to = stpcpy(to, l->in_macro ? " \\\n" : "\n");
+    memset(to, ' ', (size_t)l->indent);
+    return to + l->indent;
+}
+
+static char *put_list(char *to, const char *at, const char *end, const list *l)
+{
+    int used = 0, room = l->first;
+    for (int i = 0; at < end; i++) {
+        const char *mark = memmem(at, (size_t)(end - at), "@|", 2), *stop = mark ? mark : end;
+        bool is_head = i == 0, comma = mark && !is_head;
+        int n = (int)(stop - at) + comma;
+        if (!is_head && used + 1 + n > room) {
+            to = put_break(to, l);
+            used = n;
+            room = l->rest;
+        } else {
+            to = mempcpy(to, " ", i > 1);
+            used += n + !is_head;
+        }
+        to = mempcpy(to, at, (size_t)(stop - at));
+        to = mempcpy(to, ",", comma);
+        at = mark ? mark + 2 : end;
+    }
+    return to;
+}
+
+/* A line with its lists laid out. */
+static char *put_line(char *to, const char *line, const char *end)
+{
+    for (const char *at; (at = memchr(line, '@', (size_t)(end - line)));) {
+        list l;
+        const char *head = begin_list(at, &l);
+        const char *close = head ? memmem(head, (size_t)(end - head), "@>", 2) : NULL;
+        to = mempcpy(to, line, (size_t)(at - line) + !close);
+        if (close)
+            to = put_list(to, head, close, &l);
+        line = close ? close + 2 : at + 1;
+    }
+    return mempcpy(to, line, (size_t)(end - line));
+}
+
+static size_t count_items(const char *s)
+{
+    size_t n = 0;
+    for (; (s = strstr(s, "@|")); s += 2)
+        n++;
+    return n;
+}
+
+/* ---- the text -------------------------------------------------------------------------------- */
 static bool is_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* The first placeholder that nothing filled in; NULL when there is none. */
-static const char *leftover(const char *line, const char *end)
+static bool is_mark(const char *at, bool begins_word)
 {
-    static const char *const marks[] = {"m4_dnl", "m4_", "cg_", "@{", "@}"};
-    for (const char *at = line; at < end; at++) {
-        if (*at != 'm' && *at != 'c' && *at != '@')
-            continue;
-        for (size_t k = 0; k < sizeof marks / sizeof *marks; k++) {
-            size_t n = strlen(marks[k]);
-            bool begins = k == 0 || marks[k][0] == '@' || at == line || !is_word(at[-1]);
-            if (begins && (size_t)(end - at) >= n && memcmp(at, marks[k], n) == 0)
-                return at;
-        }
-    }
+    if (*at == '@')
+        return at[1] && strchr("{}<|>", at[1]);
+    return (begins_word && (strncmp(at, "m4_", 3) == 0 || strncmp(at, "cg_", 3) == 0)) ||
+           strncmp(at, "m4_dnl", 6) == 0;
+}
+
+const char *cg_m4_word(const char *text)
+{
+    for (const char *at = text; *at; at++)
+        if ((*at == 'm' || *at == 'c' || *at == '@') && is_mark(at, at == text || !is_word(at[-1])))
+            return at;
     return NULL;
 }
 
-/* "#line 3 "FILE"" or "#line 3". The line is cut off while it is read: sscanf measures its whole text
- * first. */
-static bool is_sync_line(char *line, char *stop, int *number, char *file)
+/* "#line 3 "FILE"" or "#line 3". */
+static bool is_sync_line(const char *line, const char *end, int *number, char *file)
 {
+    char *at;
     if (strncmp(line, "#line ", 6) != 0)
         return false;
-    if (stop)
-        *stop = '\0';
-    int got = sscanf(line, "#line %d \"%4095[^\"]\"", number, file);
-    if (stop)
-        *stop = '\n';
-    return got > 0;
+    *number = (int)strtol(line + 6, &at, 10);
+    const char *close = memrchr(at, '"', (size_t)(end - at));
+    if (strncmp(at, " \"", 2) == 0 && close - at >= 2 && close - at < CG_PATH_CHARS)
+        *(char *)mempcpy(file, at + 2, (size_t)(close - at) - 2) = '\0';
+    return true;
 }
 
-/* Takes the sync lines out, in place, and looks for placeholders. */
-static bool clean(cg_diag *d, const cg_m4 *m, char *s, size_t *n)
+static void complain(cg_diag *d, const char *file, int line, const char *mark, const char *end)
 {
-    char file[CG_PATH_CHARS] = "";
-    int number = 1, complained = 0; /* one complaint per line of the template */
-    size_t kept = 0;
+    int n = (int)(end - mark) < 40 ? (int)(end - mark) : 40;
+    cg_error(d, file, (cg_pos){line, 1},
+             "'%.*s' is left in the output; define the macro, or quote the text with @{ @}",
+             n - (mark[n - 1] == '\n'), mark);
+}
+
+/* What m4 wrote, without sync lines and with its lists laid out, in `out`. False: something that no
+ * macro replaced is left, which is complained of once per line of the template. */
+static bool clean(cg_diag *d, const cg_m4 *m, const char *s, size_t n, char *out, size_t *n_out)
+{
+    char file[CG_PATH_CHARS] = "", *to = out;
+    int number = 1, complained = 0;
     bool ok = true;
-    for (char *line = s, *end = s + *n; line < end;) {
-        char *stop = memchr(line, '\n', (size_t)(end - line));
-        char *next = stop ? stop + 1 : end;
-        if (!is_sync_line(line, stop, &number, file)) {
-            const char *mark = leftover(line, next);
-            if (mark && number != complained)
-                cg_error(
-                    d, *file ? file : m->template, (cg_pos){number, 1},
-                    "'%.40s' is left in the output; define the macro, or quote the text with @{ @}",
-                    strndupa(mark, strcspn(mark, "\n")));
-            complained = mark ? number : complained;
-            ok = ok && !mark;
-            memmove(s + kept, line, (size_t)(next - line));
-            kept += (size_t)(next - line);
-            number++;
-        }
-        line = next;
+    for (const char *line = s, *end = s + n, *next; line < end; line = next) {
+        const char *stop = memchr(line, '\n', (size_t)(end - line)), *begin = to;
+        next = stop ? stop + 1 : end;
+        if (is_sync_line(line, next, &number, file))
+            continue;
+        to = put_line(to, line, next);
+        *to = '\0';
+        const char *mark = cg_m4_word(begin); /* that nothing filled in */
+        if (mark && number != complained)
+            complain(d, *file ? file : m->template, number, mark, to);
+        complained = mark ? number : complained;
+        ok = ok && !mark;
+        number++;
     }
-    *n = kept;
-    s[kept] = '\0';
+    *n_out = (size_t)(to - out);
+    *to = '\0'; /* of no lines, too */
     return ok;
 }
 
 bool cg_m4_finish(cg_diag *d, cg_m4 *m, char **text, size_t *n)
 {
-    *text = result(d, m, n);
+    size_t n_raw = 0;
+    char *raw = result(d, m, &n_raw);
     close_files(m);
-    if (*text && !clean(d, m, *text, n)) {
+    *text = raw ? malloc(n_raw + count_items(raw) * LONGEST_BREAK + 1) : NULL;
+    if (raw && !*text)
+        fail(d, m->template, "cannot read what m4 wrote", "out of memory");
+    if (*text && !clean(d, m, raw, n_raw, *text, n)) {
         free(*text);
         *text = NULL;
     }
+    free(raw);
     return *text != NULL;
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "m4.h"
+
 typedef struct maker {
     cg_diag *d;
     tn__arena *a;
@@ -86,9 +88,12 @@ static cg_op *make_op(maker *m, const cg_entry *e, const tn__schema *s, int form
         m->ok = false;
         return NULL;
     }
-    if (s->text && (strstr(s->text, "@{") || strstr(s->text, "@}")))
+    const char *taken = s->text ? cg_m4_word(s->text) : NULL;
+    if (taken)
         fail(m, e, e->func.pos,
-             "'%s' holds @{ or @}, which the templates quote with; write another default", s->name);
+             "it holds '%.3s', which the templates would take for theirs; write another name or "
+             "default",
+             taken);
     op->schema = s;
     op->form = form;
     op->layout = tn__layout_new(m->a, s);

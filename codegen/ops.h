@@ -22,7 +22,7 @@ typedef struct cg_op {
      * argument: one expression call serves both. NULL: none, or this one has no plain name. */
     const struct cg_op *twin;
     const char *twin_arg;
-    int form, index;      /* index: of the group's, times CG_FORMS, plus the form */
+    int form, index; /* index: of the group's, times CG_FORMS, plus the form */
 } cg_op;
 
 typedef struct cg_group {
@@ -48,15 +48,29 @@ bool cg_ops_make(cg_diag *d, tn__arena *a, const cg_file *f, cg_ops *out);
 /* Part of it: short names and twins (names.c). */
 void cg_names_choose(cg_ops *ops);
 
-/* Writes the facts: m4 macro calls as the body of cg_facts (templates/README.md lists them), among
- * them the forms with their fields, the larger part, if wanted, and loops for these dtypes. */
-bool cg_facts_write(const cg_ops *ops, const char *ns, bool forms, tn_dtypes loops, FILE *to);
+/* Facts that are written together. m4 reads all that it is given, so an output gets what its template
+ * looks at. */
+enum {
+    CG_FACTS_FORMS = 1 << 0, /* cg_op, its fields, cg_op_end: the larger part */
+    CG_FACTS_SHAPES = 1 << 1,
+    CG_FACTS_POINTWISE = 1 << 2,
+    CG_FACTS_DECLS = 1 << 3,
+    CG_FACTS_PAGES = 1 << 4,
+    CG_FACTS_CALLS = 1 << 5, /* of derivatives: cg_calls, cg_helpers */
+    CG_FACTS_RULES = 1 << 6, /* cg_derivatives: each with its formulas as text */
+    CG_FACTS_CODE = 1 << 7,  /* .. and with their C */
+    CG_FACTS_OF_DERIVATIVES = CG_FACTS_CALLS | CG_FACTS_RULES | CG_FACTS_CODE,
+    CG_FACTS_ALL = (1 << 8) - 1,
+};
+
+/* Writes these facts: m4 macro calls as the body of cg_facts (templates/README.md lists them), with
+ * loops for these dtypes. */
+bool cg_facts_write(const cg_ops *ops, const char *ns, unsigned which, tn_dtypes loops, FILE *to);
 
 /* cg_op, its fields, cg_op_end. */
 void cg_fact_op(FILE *to, const cg_op *op, const char *form, int line);
 
-/* The facts that the loops of one dtype are made of, with cg_dtype naming it: a small part of all,
- * which m4 would otherwise read once per dtype. */
+/* What the loops of one dtype are made of, with cg_dtype naming it. */
 bool cg_facts_write_loops(const cg_ops *ops, const char *ns, tn_dtype dtype, FILE *to);
 
 /* "f32": how a dtype is named in facts, and at the end of a C name. */

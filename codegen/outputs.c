@@ -4,34 +4,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* m4 reads all that it is given: an output gets what its template looks at. */
-typedef enum needs { DECLARATIONS, OPERATORS, DERIVATIVES, BOTH } needs;
-
 typedef struct output {
     const char *template, *path; /* a path that ends in '/': a folder of pages */
-    needs needs;
+    unsigned facts;              /* that its template looks at: CG_FACTS_ */
 } output;
 
 static const output outputs[] = {
-    {"calls.c.m4", "core/calls.c",
-     OPERATORS}, /* the longest first, so that no CPU waits at the end */
-    {"frames.h.m4", "include/tenon/frames.h", OPERATORS},
-    {"ops.h.m4", "include/tenon/ops.h", OPERATORS},
-    {"pages.md.m4", "docs/ops/", BOTH},
-    {"math.h.m4", "include/tenon/math.h", DECLARATIONS},
-    {"ops.c.m4", "core/ops.c", DECLARATIONS},
-    {"shapes.c.m4", "core/shapes.c", DECLARATIONS},
-    {"rules.h.m4", "core/shape/rules.h", DECLARATIONS},
-    {"pointwise.c.m4", "cpu/pointwise.c", DECLARATIONS},
-    {"pointwise_loops.h.m4", "cpu/pointwise_loops.h", DECLARATIONS},
-    {"structured.c.m4", "meta/structured.c", DECLARATIONS},
-    {"pointwise_cuda.c.m4", "cuda/pointwise.c", DECLARATIONS},
+    /* the longest first, so that no CPU waits at the end */
+    {"pages.md.m4", "docs/ops/", CG_FACTS_ALL & ~(CG_FACTS_CALLS | CG_FACTS_CODE)},
+    {"calls.c.m4", "core/calls.c", CG_FACTS_FORMS},
+    {"ops.h.m4", "include/tenon/ops.h", CG_FACTS_FORMS},
+    {"frames.h.m4", "include/tenon/frames.h", CG_FACTS_FORMS},
+    {"math.h.m4", "include/tenon/math.h", 0},
+    {"ops.c.m4", "core/ops.c", CG_FACTS_DECLS},
+    {"shapes.c.m4", "core/shapes.c", CG_FACTS_SHAPES},
+    {"rules.h.m4", "core/shape/rules.h", CG_FACTS_SHAPES},
+    {"pointwise.c.m4", "cpu/pointwise.c", CG_FACTS_POINTWISE},
+    {"pointwise_loops.h.m4", "cpu/pointwise_loops.h", CG_FACTS_POINTWISE},
+    {"structured.c.m4", "meta/structured.c", CG_FACTS_DECLS},
+    {"pointwise_cuda.c.m4", "cuda/pointwise.c", CG_FACTS_POINTWISE},
 };
 
 /* Those that exist with derivatives only. */
 static const output derivative_outputs[] = {
-    {"derivatives.c.m4", "autograd/derivatives.c", DERIVATIVES},
-    {"derivatives.h.m4", "autograd/derivatives.h", DERIVATIVES},
+    {"derivatives.c.m4", "autograd/derivatives.c", CG_FACTS_OF_DERIVATIVES},
+    {"derivatives.h.m4", "autograd/derivatives.h", CG_FACTS_CALLS},
 };
 
 /* One file of loops or kernels per dtype, so that they are compiled side by side. */
@@ -56,24 +53,24 @@ enum {
 typedef struct facts {
     char *s;
     size_t n;
+    unsigned which;
 } facts;
 
-static bool write_facts(const cg_outputs *o, needs which, tn_dtypes loops, FILE *to)
+static bool write_facts(const cg_outputs *o, unsigned which, tn_dtypes loops, FILE *to)
 {
+    const char *ns = o->plugin ? o->plugin : "aten", *prefix = o->plugin ? o->plugin : "autograd";
     bool ok = true;
-    if (which != DERIVATIVES)
-        ok = cg_facts_write(o->ops, o->plugin ? o->plugin : "aten", which != DECLARATIONS, loops,
-                            to);
-    if (which == DERIVATIVES || which == BOTH)
-        ok = cg_facts_write_derivatives(o->derivatives, o->plugin ? o->plugin : "autograd", to) &&
-             ok;
+    if (which & ~CG_FACTS_OF_DERIVATIVES)
+        ok = cg_facts_write(o->ops, ns, which, loops, to);
+    if (which & CG_FACTS_OF_DERIVATIVES)
+        ok = cg_facts_write_derivatives(o->derivatives, prefix, which, to) && ok;
     return ok;
 }
 
-/* Operators' facts have the loops only of these dtypes. */
-static bool make_facts(const cg_outputs *o, needs which, tn_dtypes loops, facts *out)
+/* Pointwise facts have the loops of these dtypes. */
+static bool make_facts(const cg_outputs *o, unsigned which, tn_dtypes loops, facts *out)
 {
-    *out = (facts){NULL, 0};
+    *out = (facts){.which = which};
     FILE *to = open_memstream(&out->s, &out->n);
     if (!to)
         return false;
@@ -84,7 +81,7 @@ static bool make_facts(const cg_outputs *o, needs which, tn_dtypes loops, facts 
 /* What the loops of one dtype are made of. */
 static bool make_loops(const cg_ops *ops, tn_dtype dtype, facts *out)
 {
-    *out = (facts){NULL, 0};
+    *out = (facts){.s = NULL};
     FILE *to = open_memstream(&out->s, &out->n);
     if (!to)
         return false;
@@ -105,7 +102,7 @@ static bool make_plugin(cg_diag *d, cg_out *out, const cg_outputs *o)
     facts all;
     snprintf(header, sizeof header, "%s_ops.h", o->plugin);
     snprintf(source, sizeof source, "%s_ops.c", o->plugin);
-    bool ok = make_facts(o, BOTH, TN_DTYPES_ALL, &all) || out_of_memory(d, o);
+    bool ok = make_facts(o, CG_FACTS_ALL, TN_DTYPES_ALL, &all) || out_of_memory(d, o);
     const cg_job jobs[] = {{"plugin_ops.h.m4", all.s, all.n, header},
                            {"plugin_ops.c.m4", all.s, all.n, source}};
     ok = ok && cg_emit_all(d, out, jobs, 2);
@@ -117,19 +114,36 @@ static bool make_plugin(cg_diag *d, cg_out *out, const cg_outputs *o)
 typedef struct plan {
     cg_job jobs[N_OUTPUTS + N_DERIVATIVE_OUTPUTS + N_DTYPE_OUTPUTS * TN_DTYPE_COUNT];
     char paths[N_DTYPE_OUTPUTS * TN_DTYPE_COUNT][64];
-    int n, n_paths;
+    facts facts[N_OUTPUTS + N_DERIVATIVE_OUTPUTS + TN_DTYPE_COUNT];
+    int n, n_paths, n_facts;
 } plan;
 
-static void plan_outputs(plan *p, const output *rows, int n, const facts *by_needs)
+/* Made once for all outputs that look at the same ones. NULL: out of memory. */
+static const facts *plan_facts(plan *p, const cg_outputs *o, unsigned which)
 {
-    for (int i = 0; i < n; i++) {
-        const facts *f = &by_needs[rows[i].needs];
-        p->jobs[p->n++] = (cg_job){rows[i].template, f->s, f->n, rows[i].path};
-    }
+    for (int i = 0; i < p->n_facts; i++)
+        if (p->facts[i].which == which)
+            return &p->facts[i];
+    facts *made = &p->facts[p->n_facts++];
+    return make_facts(o, which, 0, made) ? made : NULL;
 }
 
-static void plan_dtype(plan *p, tn_dtype dtype, const facts *loops)
+static bool plan_outputs(plan *p, const cg_outputs *o, const output *rows, int n)
 {
+    for (int i = 0; i < n; i++) {
+        const facts *f = plan_facts(p, o, rows[i].facts);
+        if (!f)
+            return false;
+        p->jobs[p->n++] = (cg_job){rows[i].template, f->s, f->n, rows[i].path};
+    }
+    return true;
+}
+
+static bool plan_dtype(plan *p, const cg_outputs *o, tn_dtype dtype)
+{
+    facts *loops = &p->facts[p->n_facts++];
+    if (!make_loops(o->ops, dtype, loops))
+        return false;
     for (int i = 0; i < N_DTYPE_OUTPUTS; i++) {
         if (!(dtype_outputs[i].dtypes & TN_DTYPE_BIT(dtype)))
             continue;
@@ -137,28 +151,20 @@ static void plan_dtype(plan *p, tn_dtype dtype, const facts *loops)
         snprintf(path, sizeof p->paths[0], dtype_outputs[i].path_format, cg_suffix(dtype));
         p->jobs[p->n++] = (cg_job){dtype_outputs[i].template, loops->s, loops->n, path};
     }
+    return true;
 }
 
 static bool make_core(cg_diag *d, cg_out *out, const cg_outputs *o)
 {
     plan p = {.n = 0};
-    facts loops[TN_DTYPE_COUNT] = {{NULL, 0}}, by_needs[BOTH + 1] = {{NULL, 0}};
-    bool ok = true;
-    for (int which = DECLARATIONS; ok && which <= BOTH; which++)
-        ok = make_facts(o, (needs)which, 0, &by_needs[which]);
-    plan_outputs(&p, outputs, N_OUTPUTS, by_needs);
+    bool ok = plan_outputs(&p, o, outputs, N_OUTPUTS);
     if (o->derivatives->n || o->derivatives->n_callees)
-        plan_outputs(&p, derivative_outputs, N_DERIVATIVE_OUTPUTS, by_needs);
-    for (tn_dtype dtype = 0; ok && dtype < TN_DTYPE_COUNT; dtype++) {
-        ok = make_loops(o->ops, dtype, &loops[dtype]);
-        if (ok)
-            plan_dtype(&p, dtype, &loops[dtype]);
-    }
+        ok = ok && plan_outputs(&p, o, derivative_outputs, N_DERIVATIVE_OUTPUTS);
+    for (tn_dtype dtype = 0; ok && dtype < TN_DTYPE_COUNT; dtype++)
+        ok = plan_dtype(&p, o, dtype);
     ok = ok ? cg_emit_all(d, out, p.jobs, p.n) : out_of_memory(d, o);
-    for (tn_dtype dtype = 0; dtype < TN_DTYPE_COUNT; dtype++)
-        free(loops[dtype].s);
-    for (int which = DECLARATIONS; which <= BOTH; which++)
-        free(by_needs[which].s);
+    for (int i = 0; i < p.n_facts; i++)
+        free(p.facts[i].s);
     return ok;
 }
 
@@ -169,5 +175,5 @@ bool cg_outputs_make(cg_diag *d, cg_out *out, const cg_outputs *o)
 
 bool cg_outputs_dump(cg_diag *d, const cg_outputs *o, FILE *to)
 {
-    return write_facts(o, BOTH, TN_DTYPES_ALL, to) || out_of_memory(d, o);
+    return write_facts(o, CG_FACTS_ALL, TN_DTYPES_ALL, to) || out_of_memory(d, o);
 }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "m4.h"
+
 enum {
     DEPTH = 64,   /* of parentheses and signs */
     NODES = 2048, /* of the whole: what walks the tree recurses as deep as a+a+a+.. is long */
@@ -167,10 +169,14 @@ static const cg_syntax *parse_string(parser *p)
                     "this string is not closed, or holds more than letters, digits, blanks and "
                     "'_-+.:;,=<>/()'; write it like 'none'");
     cg_syntax *x = node(p, CG_SYNTAX_STRING, offset);
-    if (x)
-        x->text = tn__arena_strndup(p->a, begin, (size_t)(p->at - begin));
+    char *text = tn__arena_strndup(p->a, begin, (size_t)(p->at - begin));
     p->at++;
-    return x && x->text ? x : NULL;
+    if (text && cg_m4_word(text))
+        return fail(p, offset, "the templates would take '%.3s' for theirs; write another text",
+                    cg_m4_word(text));
+    if (x)
+        x->text = text;
+    return x && text ? x : NULL;
 }
 
 /* "name=" of a keyword argument, but not the begin of "name == 2". */

@@ -25,10 +25,11 @@ static void quoted(FILE *to, const char *text)
 static void c_string(FILE *to, const char *text)
 {
     fputs("@{", to);
-    for (; *text; text++) {
+    for (size_t n; *text; text += n) {
         if (*text == '"' || *text == '\\')
             fputc('\\', to);
-        fputc(*text, to);
+        n = 1 + strcspn(text + 1, "\"\\");
+        fwrite(text, 1, n, to);
     }
     fputs("@}", to);
 }
@@ -211,11 +212,10 @@ static void write_field(FILE *to, const char *fact, const cg_op *op, const tn_fi
 {
     fprintf(to, "cg_%s(@{%s@}, ", fact, f->name);
     write_declarator(to, f);
-    fprintf(to, ", %u, %u, @{%s@}, @{%s@}", f->offset, f->size, kind_word(f->kind), f->type);
+    fprintf(to, ", %u, @{%s@}, @{%s@}", f->offset, kind_word(f->kind), f->type);
     if (strcmp(fact, "arg") == 0) {
         bool required = !(f->flags & TN_FIELD_DEFAULTED);
-        fprintf(to, ", @{%s@}, @{%s@}, @{%s@}, @{", required ? "required" : "default",
-                f->flags & TN_FIELD_KWONLY ? "kwonly" : "positional",
+        fprintf(to, ", @{%s@}, @{%s@}, @{", required ? "required" : "default",
                 f->flags & TN_FIELD_OPTIONAL ? "optional" : "always");
         write_default(to, f, op->layout->defaults + f->offset);
         fprintf(to, "@}, @{%s@}, @{", default_text(op, f));
@@ -232,14 +232,20 @@ static const char *form_word(const cg_group *g, int form)
     return g->entry->is_ours ? words[form] : "plain";
 }
 
+/* Only what gives one tensor can stand in an expression. */
+static bool is_single(const tn__layout *l)
+{
+    return l->n_results == 1 && l->fields[0].kind == TN_FIELD_TENSOR;
+}
+
 void cg_fact_op(FILE *to, const cg_op *op, const char *form, int line)
 {
     const tn__layout *l = op->layout;
     fprintf(to, "cg_op(@{%s@}, @{%s@}, ", op->id, op->short_id);
     c_string(to, op->full);
     fprintf(to, ", @{%s@}, %d, %d, %d, %u, ", form, line, op->index, l->n_results, l->size);
-    fprintf(to, "@{%s@}, @{%s@})m4_dnl\n", op->twin ? op->twin->id : "",
-            op->twin ? op->twin_arg : "");
+    fprintf(to, "@{%s@}, @{%s@}, @{%s@})m4_dnl\n", op->twin ? op->twin->id : "",
+            op->twin ? op->twin_arg : "", is_single(l) ? "single" : "");
     for (int i = 0; i < l->n_results; i++)
         write_field(to, "result", op, &l->fields[i]);
     for (int i = 0; i < l->n_args; i++)
@@ -340,25 +346,29 @@ static void begin_facts(FILE *to, const char *ns, int count)
     fputs("m4_define(@{cg_facts@}, @{m4_dnl\n", to);
 }
 
-static void write_group(FILE *to, const cg_group *g, bool forms, tn_dtypes loops)
+static void write_group(FILE *to, const cg_group *g, unsigned which, tn_dtypes loops)
 {
-    for (int form = 0; forms && form < CG_FORMS; form++)
+    for (int form = 0; which & CG_FACTS_FORMS && form < CG_FORMS; form++)
         if (g->forms[form])
             cg_fact_op(to, g->forms[form], form_word(g, form), g->entry->func.pos.line);
-    write_shape(to, g);
-    write_pointwise(to, g, loops);
-    write_decl(to, g);
+    if (which & CG_FACTS_SHAPES)
+        write_shape(to, g);
+    if (which & CG_FACTS_POINTWISE)
+        write_pointwise(to, g, loops);
+    if (which & CG_FACTS_DECLS)
+        write_decl(to, g);
 }
 
-bool cg_facts_write(const cg_ops *ops, const char *ns, bool forms, tn_dtypes loops, FILE *to)
+bool cg_facts_write(const cg_ops *ops, const char *ns, unsigned which, tn_dtypes loops, FILE *to)
 {
+    bool pages = which & CG_FACTS_PAGES;
     begin_facts(to, ns, ops->n_groups);
     for (int i = 0; i < ops->n_groups; i++) {
         const cg_group *g = &ops->groups[i];
-        if (i == 0 || strcmp(g[-1].page, g->page) != 0)
+        if (pages && (i == 0 || strcmp(g[-1].page, g->page) != 0))
             fprintf(to, "cg_page(@{%s@})m4_dnl\n", g->page);
-        write_group(to, g, forms, loops);
-        if (i == ops->n_groups - 1 || strcmp(g[1].page, g->page) != 0)
+        write_group(to, g, which, loops);
+        if (pages && (i == ops->n_groups - 1 || strcmp(g[1].page, g->page) != 0))
             fprintf(to, "cg_page_end(@{%s@})m4_dnl\n", g->page);
     }
     fputs("@})m4_dnl\n", to);
@@ -368,9 +378,5 @@ bool cg_facts_write(const cg_ops *ops, const char *ns, bool forms, tn_dtypes loo
 bool cg_facts_write_loops(const cg_ops *ops, const char *ns, tn_dtype dtype, FILE *to)
 {
     fprintf(to, "m4_define(@{cg_dtype@}, @{%s@})\n", suffixes[dtype]);
-    begin_facts(to, ns, ops->n_groups);
-    for (int i = 0; i < ops->n_groups; i++)
-        write_pointwise(to, &ops->groups[i], TN_DTYPE_BIT(dtype));
-    fputs("@})m4_dnl\n", to);
-    return !ferror(to);
+    return cg_facts_write(ops, ns, CG_FACTS_POINTWISE, TN_DTYPE_BIT(dtype), to);
 }

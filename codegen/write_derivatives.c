@@ -1,5 +1,5 @@
-/* write_derivatives.c - the facts of derivatives: cg_calls, the operators that they call, and
- * cg_derivatives. templates/README.md says what each fact means. */
+/* write_derivatives.c - the facts of derivatives: the operators that they call (cg_calls), other
+ * functions (cg_helpers), and cg_derivatives. templates/derivative_facts.m4 lists them. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -27,20 +27,11 @@ static void fill(FILE *to, const char *text, int column, const char *new_line)
     }
 }
 
-static void schema_string(FILE *to, const char *text)
-{
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            fputc('\\', to);
-        fputc(*text, to);
-    }
-}
-
 /* ---- what is called -------------------------------------------------------------------------- */
 static void write_calls(const cg_derivatives *ds, FILE *to)
 {
-    fputs("m4_define(@{cg_calls@}, @{m4_dnl\n", to);
     int index = 0;
+    fputs("m4_define(@{cg_calls@}, @{m4_dnl\n", to);
     for (int i = 0; i < ds->n_callees; i++) {
         const cg_callee *c = &ds->callees[i];
         if (!c->used || c->is_helper)
@@ -54,7 +45,14 @@ static void write_calls(const cg_derivatives *ds, FILE *to)
         cg_fact_op(to, &op, c->is_own ? "own" : "built_in", 0);
     }
     fputs("@})m4_dnl\n", to);
-    fprintf(to, "m4_define(@{cg_n_calls@}, %d)m4_dnl\n", index);
+}
+
+static int count_calls(const cg_derivatives *ds)
+{
+    int n = 0;
+    for (int i = 0; i < ds->n_callees; i++)
+        n += ds->callees[i].used && !ds->callees[i].is_helper;
+    return n;
 }
 
 static const char *joined(tn_field_kind kind)
@@ -86,6 +84,16 @@ static void write_extras(const cg_derivatives *ds, FILE *to)
             fprintf(to, "cg_extra(@{%s@}, @{%s@}, @{%s@})m4_dnl\n", names[i],
                     ds->extras[i][0] ? ds->extras[i][0]->c_name : "",
                     ds->extras[i][1] ? ds->extras[i][1]->c_name : "");
+}
+
+static void write_helpers(const cg_derivatives *ds, FILE *to)
+{
+    fputs("m4_define(@{cg_helpers@}, @{m4_dnl\n", to);
+    for (int i = 0; i < ds->n_callees; i++)
+        if (ds->callees[i].is_helper)
+            write_helper(&ds->callees[i], to);
+    write_extras(ds, to);
+    fputs("@})m4_dnl\n", to);
 }
 
 /* ---- one derivative -------------------------------------------------------------------------- */
@@ -170,45 +178,57 @@ static void write_forward(const cg_derivative *d, FILE *to)
     fprintf(to, "cg_forward_end(@{%s@})m4_dnl\n", d->op->id);
 }
 
-static void write_derivative(const cg_derivative *d, FILE *to)
+static void write_rules(const cg_derivative *d, FILE *to)
 {
-    const tn__layout *l = d->op->layout;
-    const tn__schema *s = d->op->schema;
-    fprintf(to, "cg_derivative(@{%s@}, @{%s%s%s@}, @{%s@}, @{%s@}, @{%s@}, @{", d->op->id, s->name,
-            *s->overload ? "." : "", s->overload, d->is_derived ? "derived" : "written",
-            d->n_backward ? "backward" : "", d->n_forward ? "forward" : "");
-    schema_string(to, d->op->full);
-    fputs("@})m4_dnl\n", to);
+    bool linear = d->forward_flags & TN_FORWARD_LINEAR;
     for (int i = 0; i < d->n_backward; i++)
         write_comment(d->backward[i].who, d->backward[i].text, "gradient", to);
     for (int i = 0; i < d->n_forward; i++)
         write_comment(d->forward[i].who, d->forward[i].text, "tangent", to);
     if (d->forward_flags)
-        write_comment("result",
-                      d->forward_flags & TN_FORWARD_LINEAR ? "auto_linear" : "auto_element_wise",
-                      "tangent", to);
+        write_comment("result", linear ? "auto_linear" : "auto_element_wise", "tangent", to);
     fprintf(to, "cg_rules_end(@{%s@})m4_dnl\n", d->op->id);
-    write_backward(d, to);
-    write_forward(d, to);
+}
+
+static void write_saved(const cg_derivative *d, FILE *to)
+{
+    const tn__layout *l = d->op->layout;
     for (int i = 0; i < l->n_results + l->n_args; i++)
         fprintf(to, "cg_saved(@{%s@}, %u, @{0x%" PRIx64 "@}, @{0x%" PRIx64 "@})m4_dnl\n",
                 l->fields[i].name, d->flags[i], d->value_for[i], d->shape_for[i]);
+}
+
+static void write_derivative(const cg_derivative *d, unsigned which, FILE *to)
+{
+    const tn__schema *s = d->op->schema;
+    fprintf(to, "cg_derivative(@{%s@}, @{%s%s%s@}, @{%s@}, @{%s@}, @{%s@})m4_dnl\n", d->op->id,
+            s->name, *s->overload ? "." : "", s->overload, d->is_derived ? "derived" : "written",
+            d->n_backward ? "backward" : "", d->n_forward ? "forward" : "");
+    write_rules(d, to);
+    if (which & CG_FACTS_CODE) {
+        write_backward(d, to);
+        write_forward(d, to);
+        write_saved(d, to);
+    }
     fprintf(to, "cg_derivative_end(@{%s@}, @{%s@}, %u)m4_dnl\n", d->op->id, d->node,
             d->forward_flags);
 }
 
-bool cg_facts_write_derivatives(const cg_derivatives *ds, const char *prefix, FILE *to)
+bool cg_facts_write_derivatives(const cg_derivatives *ds, const char *prefix, unsigned which,
+                                FILE *to)
 {
     fprintf(to, "m4_define(@{cg_prefix@}, @{%s@})m4_dnl\n", prefix);
     fprintf(to, "m4_define(@{cg_n_derivatives@}, %d)m4_dnl\n", ds->n);
-    write_calls(ds, to);
-    fputs("m4_define(@{cg_derivatives@}, @{m4_dnl\n", to);
-    for (int i = 0; i < ds->n_callees; i++)
-        if (ds->callees[i].is_helper)
-            write_helper(&ds->callees[i], to);
-    write_extras(ds, to);
-    for (int i = 0; i < ds->n; i++)
-        write_derivative(&ds->items[i], to);
-    fputs("@})m4_dnl\n", to);
+    fprintf(to, "m4_define(@{cg_n_calls@}, %d)m4_dnl\n", count_calls(ds));
+    if (which & CG_FACTS_CALLS) {
+        write_calls(ds, to);
+        write_helpers(ds, to);
+    }
+    if (which & (CG_FACTS_RULES | CG_FACTS_CODE)) {
+        fputs("m4_define(@{cg_derivatives@}, @{m4_dnl\n", to);
+        for (int i = 0; i < ds->n; i++)
+            write_derivative(&ds->items[i], which, to);
+        fputs("@})m4_dnl\n", to);
+    }
     return !ferror(to);
 }

@@ -1,51 +1,55 @@
 m4_dnl calls.c.m4 - the bodies of the calls in ops.h: fill a frame, find the keys, dispatch.
 cg_none()m4_dnl
-m4_define(@{cg_op@}, @{m4_define(@{cg_id@}, @{$1@})m4_define(@{cg_index@}, $6)m4_define(@{cg_single@}, m4_ifelse($7, 1, 1, 0))m4_dnl
-m4_define(@{cg_results@}, @{@})m4_define(@{cg_zero@}, @{@})m4_define(@{cg_fill@}, @{@})m4_define(@{cg_params@}, @{@})m4_dnl
-m4_define(@{cg_store@}, @{@})m4_define(@{cg_keys@}, @{@})m4_define(@{cg_many@}, @{@})m4_define(@{cg_checks@}, @{@})m4_dnl
-m4_define(@{cg_expr_checks@}, @{@})m4_define(@{cg_device@}, @{@})@})
-m4_define(@{cg_result@}, @{m4_define(@{cg_single@}, m4_ifelse(cg_single@{@}$5, @{1tensor@}, 1, 0))m4_dnl
-m4_define(@{cg_first@}, @{$1@})m4_append(@{cg_results@}, @{m4_fill(@{$2*$1_out@})@})m4_append(@{cg_zero@}, @{
-    *$1_out = m4_ifelse($5, @{tensor@}, NULL, $5, @{tensors@}, @{(tn_tensors){NULL, 0}@}, 0);@})m4_append(@{cg_store@}, @{
+m4_define(@{cg_op@}, @{m4_define(@{cg_index@}, $6)m4_define(@{cg_single@}, $11)m4_define(@{cg_results@}, @{@})m4_dnl
+m4_define(@{cg_outs@}, @{@})m4_define(@{cg_again@}, @{@})m4_define(@{cg_zero@}, @{@})m4_define(@{cg_fill@}, @{@})m4_define(@{cg_store@}, @{@})m4_dnl
+m4_define(@{cg_keys@}, @{@})m4_define(@{cg_many@}, @{@})m4_define(@{cg_checks@}, @{@})m4_dnl
+m4_define(@{cg_expr_checks@}, @{@})m4_define(@{cg_device@}, @{@})
+@<tn_status tn_call_$1(@})
+m4_define(@{cg_result@}, @{m4_define(@{cg_first@}, @{$1@})m4_append(@{cg_results@}, @{@|$2*$1_out@})m4_append(@{cg_outs@}, @{@|$1_out@})m4_append(@{cg_zero@}, @{
+        *$1_out = m4_ifelse($4, @{tensor@}, NULL, $4, @{tensors@}, @{(tn_tensors){NULL, 0}@}, 0);@})m4_append(@{cg_store@}, @{
     *$1_out = a.$1;@})@})
-m4_define(@{cg_arg@}, @{m4_append(@{cg_params@}, @{m4_fill(@{$2$1@})@})m4_append(@{cg_fill@}, @{
-    a.$1 = $1;@})m4_dnl
-m4_ifelse($5, @{tensor@}, @{m4_ifelse($9, @{optional@},
-    @{m4_list(@{cg_keys@}, @{($1 ? $1->keys : 0)@}, @{ | @})m4_append(@{cg_many@}, @{?@})@},
-    @{m4_list(@{cg_keys@}, @{$1->keys@}, @{ | @})m4_append(@{cg_checks@}, @{
-    if (TN__UNLIKELY(!$1))
-        return tn__missing(op, "$1", NULL, 0);@})m4_append(@{cg_expr_checks@}, @{
+m4_define(@{cg_arg@}, @{@|$2$1@{@}m4_append(@{cg_again@}, @{@|a.$1@})m4_append(@{cg_fill@}, @{
+    a.$1 = $1;@})m4_ifdef(@{cg_arg_$4_$7@}, @{cg_arg_$4_$7(@{$1@})@})@})
+m4_dnl ---- what an argument of a kind needs: cg_arg_KIND_optional or _always(name) ----
+m4_define(@{cg_arg_tensor_always@}, @{m4_list(@{cg_keys@}, @{$1->keys@}, @{ | @})m4_append(@{cg_checks@}, @{
+    if (TN__UNLIKELY(!$1)) {@{@}cg_zero
+        return tn__missing(cg_index, "$1");
+    }@})m4_append(@{cg_expr_checks@}, @{
     if (TN__UNLIKELY(!a->$1))
-        return tn__expr_missing(op, "$1", file, line);@})@})@},
-    $5, @{tensors@}, @{m4_append(@{cg_many@}, @{list@})@},
-$5@{@}$9, @{stralways@}, @{m4_append(@{cg_many@}, @{list@})@},
-$5, @{device@}, @{m4_define(@{cg_device@}, @{$1@})@},
-$5@{@}$9, @{scalaroptional@}, @{m4_append(@{cg_expr_checks@}, @{
-    tn__absent_number(&a->$1);@})@},
-$5, @{opt_int@}, @{m4_append(@{cg_expr_checks@}, @{
-    tn__absent_int(&a->$1);@})@},
-$5, @{opt_float@}, @{m4_append(@{cg_expr_checks@}, @{
-    tn__absent_float(&a->$1);@})@})@})
-m4_define(@{cg_op_end@}, @{m4_fill_begin(@{tn_status tn_call_$1(@})cg_params@{@}cg_results@{@}m4_fill_end(@{)@})
-m4_filled
+        return tn__expr_missing(cg_index, "$1", file, line);@})@})
+m4_define(@{cg_arg_tensor_optional@}, @{m4_list(@{cg_keys@}, @{($1 ? $1->keys : 0)@}, @{ | @})@})
+m4_define(@{cg_arg_tensors_always@}, @{m4_define(@{cg_many@}, 1)@})
+m4_define(@{cg_arg_tensors_optional@}, m4_defn(@{cg_arg_tensors_always@}))
+m4_define(@{cg_arg_str_always@}, m4_defn(@{cg_arg_tensors_always@}))
+m4_define(@{cg_arg_device_always@}, @{m4_define(@{cg_device@}, @{$1@})@})
+m4_define(@{cg_arg_device_optional@}, m4_defn(@{cg_arg_device_always@}))
+m4_define(@{cg_arg_scalar_optional@}, @{m4_append(@{cg_expr_checks@}, @{
+    tn__absent_number(&a->$1);@})@})
+m4_define(@{cg_arg_opt_int_optional@}, @{m4_append(@{cg_expr_checks@}, @{
+    tn__absent_int(&a->$1);@})@})
+m4_define(@{cg_arg_opt_float_optional@}, @{m4_append(@{cg_expr_checks@}, @{
+    tn__absent_float(&a->$1);@})@})
+m4_define(@{cg_op_end@}, @{cg_results)@>
 {
-    const tn_op *op = tn__native(cg_index);
-    struct tn_$1_args a;
-    if (TN__UNLIKELY(!op))
-        return tn__native_failed();@{@}cg_zero@{@}cg_checks
-    a.frame = (tn_frame){sizeof a, 0};@{@}cg_fill
-m4_ifelse(m4_index(cg_many, @{list@}), -1,
-@{    tn_status status = tn__dispatch(op, &a, m4_ifelse(m4_defn(@{cg_keys@}), @{@}, @{m4_ifelse(m4_defn(@{cg_device@}), @{@}, @{tn__frame_keys(op, &a)@}, @{tn__factory_keys(cg_device)@})@}, @{cg_keys@}), NULL, 0);@},
-@{    tn_status status = tn_op_call_at(op, &a, NULL, 0);@})@{@}cg_store
-    return status;
+    const tn_op *op = tn__native_ops[cg_index];
+    struct tn_$1_args a;@{@}cg_checks
+    tn__frame_begin(&a.frame, sizeof a);@{@}cg_fill
+m4_ifelse(cg_many, @{@},
+@{    tn_status status = tn__enter(op, &a, m4_ifelse(m4_defn(@{cg_keys@}), @{@}, @{m4_ifelse(m4_defn(@{cg_device@}), @{@}, @{tn__frame_keys(op, &a)@}, @{tn__factory_keys(cg_device)@})@}, @{cg_keys@}));@},
+@{    tn_status status = tn_op_call_at(op, &a, NULL, 0);@})
+    if (TN__UNLIKELY(status != TN_OK)) {@{@}cg_zero
+        if (status == TN__UNBORN)
+@16<            return !tn__born(cg_index) ? TN_ERR_INTERNAL : tn_call_$1(cg_again@{@}cg_outs);@>
+        return tn__call_failed(cg_index, status);
+    }@{@}cg_store
+    return TN_OK;
 }
-m4_ifelse(cg_single, 1, @{
-m4_fill_begin(@{tn_tensor *tn_expr_$1(@})m4_fill(@{const char *file@})m4_fill(@{int line@})m4_fill(@{struct tn_$1_args *a@})m4_fill_end(@{)@})m4_dnl
-m4_filled
+m4_ifelse(cg_single, single, @{
+@<tn_tensor *tn_expr_$1(@|const char *file@|int line@|struct tn_$1_args *a)@>
 {
-    const tn_op *op = tn__native(cg_index);
-    if (TN__UNLIKELY(!op))
-        return NULL;@{@}cg_expr_checks
+    const tn_op *op = tn__native_ops[cg_index];@{@}cg_expr_checks
+    if (TN__UNLIKELY(op == &tn__unborn) && !(op = tn__born(cg_index)))
+        return NULL;
     return tn__expr(op, a, &a->@{@}cg_first, file, line);
 }
 @})m4_dnl

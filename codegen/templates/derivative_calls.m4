@@ -30,19 +30,18 @@ m4_dnl A wrapper: an undefined tensor that the operator requires makes its resul
 m4_define(@{cg_op@}, @{m4_define(@{cg_fields@}, @{@})m4_define(@{cg_needs@}, @{@})m4_define(@{cg_params@}, @{@})m4_dnl
 m4_define(@{cg_n@}, $7)m4_define(@{cg_at@}, 0)m4_define(@{cg_first@}, @{@})m4_define(@{cg_rest@}, @{@})m4_dnl
 m4_define(@{cg_frame@}, @{$1@})m4_define(@{cg_name@}, @{$2@})m4_define(@{cg_kinds@}, @{@})@})m4_dnl
-m4_define(@{cg_result@}, @{m4_append(@{cg_kinds@}, @{$5@})m4_ifelse(cg_at, 0, @{m4_define(@{cg_first@}, @{$1@})@},
+m4_define(@{cg_result@}, @{m4_append(@{cg_kinds@}, @{$4@})m4_ifelse(cg_at, 0, @{m4_define(@{cg_first@}, @{$1@})@},
 @{m4_append(@{cg_rest@}, @{
     out[@}cg_at@{] = tn->grad_hold(g, frame.$1);@})@})m4_define(@{cg_at@}, m4_incr(cg_at))@})m4_dnl
 m4_define(@{cg_parameter@}, @{m4_ifelse($1, g, @{g_@}, $1, out, @{out_@}, @{$1@})@})m4_dnl
-m4_define(@{cg_arg@}, @{m4_append(@{cg_params@}, @{m4_fill(@{$2@}cg_parameter($1))@})m4_append(@{cg_fields@}, @{
+m4_define(@{cg_arg@}, @{m4_append(@{cg_params@}, @{@|$2@}cg_parameter($1))m4_append(@{cg_fields@}, @{
     frame.$1 = cg_parameter($1);@})m4_dnl
-m4_ifelse($5@{@}$9, tensoralways, @{m4_list(@{cg_needs@}, @{!cg_parameter($1)@}, @{ || @})@})@})m4_dnl
+m4_ifelse($4@{@}$7, tensoralways, @{m4_list(@{cg_needs@}, @{!cg_parameter($1)@}, @{ || @})@})@})m4_dnl
 m4_define(@{cg_check@}, @{m4_ifelse(m4_defn(@{cg_needs@}), @{@}, @{@}, @{
     if (cg_needs@{@})
         return $1;@})@})m4_dnl
 m4_define(@{cg_wrapper@}, @{
-m4_fill_begin(@{static inline tn_tensor *@}cg_name@{(@})m4_fill(@{tn_grad_call *g@})cg_params@{@}m4_fill_end(@{)@})m4_dnl
-m4_filled
+@<static inline tn_tensor *@{@}cg_name@{@}(@|tn_grad_call *g@{@}cg_params)@>
 {
     struct tn_@{@}cg_frame@{@}_args frame;@{@}cg_check(NULL)
     frame.frame.size = sizeof frame;
@@ -53,8 +52,7 @@ m4_filled
 }
 @})m4_dnl
 m4_define(@{cg_wrapper_of_list@}, @{
-m4_fill_begin(@{static inline tn_tensors @}cg_name@{(@})m4_fill(@{tn_grad_call *g@})cg_params@{@}m4_fill_end(@{)@})m4_dnl
-m4_filled
+@<static inline tn_tensors @{@}cg_name@{@}(@|tn_grad_call *g@{@}cg_params)@>
 {
     struct tn_@{@}cg_frame@{@}_args frame;
     tn_tensor *none = NULL;
@@ -65,8 +63,7 @@ m4_filled
 }
 @})m4_dnl
 m4_define(@{cg_wrapper_of_several@}, @{
-m4_fill_begin(@{static inline tn_tensor **@}cg_name@{(@})m4_fill(@{tn_grad_call *g@})cg_params@{@}m4_fill(@{tn_tensor **out@})m4_fill_end(@{)@})m4_dnl
-m4_filled
+@<static inline tn_tensor **@{@}cg_name@{@}(@|tn_grad_call *g@{@}cg_params@|tn_tensor **out)@>
 {
     struct tn_@{@}cg_frame@{@}_args frame;@{@}cg_check(out)
     memset(&frame, 0, sizeof frame);
@@ -130,16 +127,16 @@ static inline tn_tensor *grad_number(tn_grad_call *g, tn_tensor *like, tn_scalar
     return t;
 }
 @})m4_dnl
-cg_no_derivatives()m4_dnl
+cg_no_helpers()m4_dnl
 m4_define(@{cg_extra@}, @{cg_extra_$1(@{$2@}, @{$3@})@})m4_dnl
-cg_derivatives()m4_dnl
+cg_helpers()m4_dnl
 m4_dnl
-cg_no_derivatives()m4_dnl
+cg_no_helpers()m4_dnl
 m4_define(@{cg_any_helper@}, @{@})m4_dnl
 m4_define(@{cg_helper@}, @{m4_ifelse(cg_any_helper, 1, @{@}, @{
 /* ---- helpers: written by hand ---------------------------------------------------------------- */
-m4_define(@{cg_any_helper@}, 1)@})m4_fill_begin(@{$2$1(@})m4_fill(@{tn_grad_call *g@})@})m4_dnl
-m4_define(@{cg_helper_arg@}, @{m4_fill(@{$2@}cg_parameter($1))@})m4_dnl
-m4_define(@{cg_helper_end@}, @{m4_ifelse($2, 1, @{@}, @{m4_fill(@{tn_tensor **out@})@})m4_fill_end(@{);@})m4_filled
+m4_define(@{cg_any_helper@}, 1)@})@<$2$1(@|tn_grad_call *g@{@}@})m4_dnl
+m4_define(@{cg_helper_arg@}, @{@|$2@{@}cg_parameter($1)@{@}@})m4_dnl
+m4_define(@{cg_helper_end@}, @{m4_ifelse($2, 1, @{@}, @{@|tn_tensor **out@}));@>
 @})m4_dnl
-cg_derivatives()m4_dnl
+cg_helpers()m4_dnl

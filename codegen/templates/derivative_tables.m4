@@ -66,20 +66,16 @@ m4_ifelse(cg_n_derivatives, 0, @{@}, @{
  * gradient of the i-th differentiable argument. */
 cg_derivatives@{@}@})m4_dnl
 m4_define(@{cg_saved@}, @{@})m4_dnl
-m4_pushdef(@{m4_fill_break@}, @{
-     @})m4_dnl
 m4_define(@{cg_forward_word@}, @{m4_ifelse($1, 1, TN_FORWARD_LINEAR, $1, 2, TN_FORWARD_ELEMENTWISE, 0)@})m4_dnl
 m4_define(@{cg_derivative@}, @{m4_define(@{cg_back@}, m4_ifelse(@{$4@}, @{@}, NULL, @{$1_backward@}))m4_dnl
 m4_define(@{cg_fore@}, m4_ifelse(@{$5@}, @{@}, NULL, @{$1_jvp@}))@})m4_dnl
-m4_define(@{cg_derivative_end@}, @{m4_fill_begin(@{    {@})m4_fill(@{TN_SCHEMA_$1@})m4_fill(@{"$2"@})m4_fill(cg_back)m4_dnl
-m4_fill(cg_fore)m4_fill(@{$1_fields@})m4_fill(@{TN_COUNT($1_fields)@})m4_fill(@{sizeof(struct tn_$1_args)@})m4_dnl
-m4_fill(cg_forward_word($3))m4_fill(0)m4_fill_end(@{},@})m4_filled
+m4_define(@{cg_derivative_end@}, @{@5<    {@|TN_SCHEMA_$1@|"$2"@|cg_back@|cg_fore@|$1_fields@|TN_COUNT($1_fields)@|m4_dnl
+sizeof(struct tn_$1_args)@|cg_forward_word($3)@|0},@>
 @})m4_dnl
 m4_ifelse(cg_n_derivatives, 0, @{@}, @{
 static const tn_derivative_decl derivatives[] = {
 cg_derivatives@{@}};
 @})m4_dnl
-m4_popdef(@{m4_fill_break@})m4_dnl
 m4_define(@{cg_register_derivatives@}, @{m4_ifelse(cg_n_calls, 0, @{@}, @{    TN_TRY(tn->import_ops(r, imports, cg_prefix@{@}_ops, TN_COUNT(imports)));
 @})m4_ifelse(cg_n_derivatives, 0, @{    return TN_OK;
 @}, @{    return tn->register_derivatives(r, derivatives, TN_COUNT(derivatives));

@@ -1,17 +1,22 @@
 m4_dnl frames.h.m4 - the call frames: one struct per operator form, and the schema a kernel is compiled against.
+m4_dnl In diversion 1 wait the asserts: offsets as the core computes them from the schemas.
 cg_none()m4_dnl
-m4_define(@{cg_op@}, @{
+m4_define(@{cg_op@}, @{m4_define(@{cg_id@}, @{$1@})
 /* $4, native_functions.yaml:$5 */
 #define TN_SCHEMA_$1 "$3"
 struct tn_$1_args {
     tn_frame frame;
-@})
+m4_divert(1)m4_dnl
+TN_STATIC_ASSERT(sizeof(struct tn_$1_args) == $8, "frame of $1");
+m4_divert(0)@})
 m4_define(@{cg_result@}, @{    $2$1;
 @})
 m4_define(@{cg_values@}, @{@})
 m4_define(@{cg_arg@}, @{    $2$1;
-m4_ifelse(@{$12@}, @{@}, @{@}, @{m4_append(@{cg_values@}, @{, \
-    .$1 = $12@})@})@})
+m4_divert(1)m4_dnl
+TN_STATIC_ASSERT(offsetof(struct tn_@{@}cg_id@{@}_args, $1) == $3, "$1");
+m4_divert(0)m4_ifelse(@{$10@}, @{@}, @{@}, @{m4_append(@{cg_values@}, @{, \
+    .$1 = $10@})@})@})
 m4_define(@{cg_op_end@}, @{};
 #define TN_FRAME_$1 TN_FRAME($1)@{@}cg_values
 m4_define(@{cg_values@}, @{@})@})
@@ -33,15 +38,8 @@ m4_divert(0)m4_dnl
  * gains an argument. Set another value than the default afterwards: f.alpha = .. */
 #define TN_FRAME(name) .frame = {sizeof(struct tn_##name##_args), 0}
 cg_facts()m4_dnl
-m4_dnl The asserts: offsets as the core computes them from the schemas.
-cg_none()m4_dnl
-m4_define(@{cg_op@}, @{m4_define(@{cg_id@}, @{$1@})m4_dnl
-TN_STATIC_ASSERT(sizeof(struct tn_$1_args) == $8, "frame of $1");
-@})m4_dnl
-m4_define(@{cg_arg@}, @{TN_STATIC_ASSERT(offsetof(struct tn_@{@}cg_id@{@}_args, $1) == $3, "$1");
-@})m4_dnl
 
 /* Offsets, as the core computes them from the schemas. */
-cg_facts()m4_dnl
+m4_undivert(1)m4_dnl
 
 #endif

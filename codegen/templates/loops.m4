@@ -24,10 +24,10 @@ m4_define(@{cg_each_dtype@}, @{cg_each_of(@{$1@}, cg_dtypes)@})m4_dnl
 m4_define(@{cg_each_of@}, @{m4_ifelse(@{$2@}, @{@}, @{@}, @{cg_use_dtype(@{$2@})$1@{@}cg_each_of(@{$1@}, m4_shift(m4_shift($@)))@})@})m4_dnl
 m4_dnl
 m4_dnl ---- the facts ----
-m4_define(@{cg_pointwise@}, @{m4_define(@{cg_text@}, @{$2@})m4_define(@{cg_out@}, @{$3@})m4_define(@{cg_params@}, @{m4_fill(@{int64_t s0@})@})m4_dnl
+m4_define(@{cg_pointwise@}, @{m4_define(@{cg_text@}, @{$2@})m4_define(@{cg_out@}, @{$3@})m4_define(@{cg_params@}, @{@|int64_t s0@})m4_dnl
 m4_define(@{cg_pointers@}, @{@})m4_define(@{cg_loads@}, @{@})m4_define(@{cg_constants@}, @{@})m4_define(@{cg_expr@}, @{@})m4_dnl
 m4_define(@{cg_actual@}, @{s[0]@})@})m4_dnl
-m4_define(@{cg_input@}, @{m4_append(@{cg_params@}, @{m4_fill(@{int64_t s$2@})@})m4_append(@{cg_actual@}, @{, s[$2]@})m4_dnl
+m4_define(@{cg_input@}, @{m4_append(@{cg_params@}, @{@|int64_t s$2@})m4_append(@{cg_actual@}, @{, s[$2]@})m4_dnl
 m4_ifelse($3, used, @{m4_append(@{cg_pointers@}, @{
     const char *p$2 = data[$2];@})m4_append(@{cg_loads@}, @{
         const cg_type $4 = cg_load(p$2 + i * s$2);@})@}, @{m4_append(@{cg_pointers@}, @{
@@ -46,10 +46,9 @@ $2, 2, @{cg_case($1, s[0] == OUT && s[1] == IN && s[2] == IN, @{OUT, IN, IN@})@{
 cg_case($1, s[0] == OUT && s[1] == IN && s[2] == 0, @{OUT, IN, 0@})@{ @}m4_dnl
 cg_case($1, s[0] == OUT && s[1] == 0 && s[2] == IN, @{OUT, 0, IN@})@},
 $2, 3, @{cg_case($1, s[0] == OUT && s[1] == IN && s[2] == IN && s[3] == IN, @{OUT, IN, IN, IN@})@})@})m4_dnl
-m4_define(@{cg_pointwise_end@}, @{m4_ifelse(m4_defn(@{cg_expr@}), @{@}, @{@}, @{m4_dnl
-m4_fill_begin(@{static inline TN_ALWAYS_INLINE void $1_@}cg_dtype@{_at(@})m4_fill(@{char *const *data@})cg_params@{@}m4_fill(@{int64_t n@})m4_fill(@{const tn_number *numbers@})m4_fill_end(@{)@})
+m4_define(@{cg_pointwise_end@}, @{m4_ifelse(m4_defn(@{cg_expr@}), @{@}, @{@}, @{
 /* $1: cg_text */
-m4_filled
+@<static inline TN_ALWAYS_INLINE void $1_@{@}cg_dtype@{@}_at(@|char *const *data@{@}cg_params@|int64_t n@|const tn_number *numbers)@>
 {
     char *out = data[0];@{@}cg_pointers@{@}cg_constants
     (void)numbers;

@@ -1,12 +1,15 @@
 m4_dnl ops.h.m4 - the calls: per operator a typed function, and an expression macro.
 cg_none()m4_dnl
-m4_dnl Typed calls: arguments in the order of the schema, then a pointer per result.
-m4_define(@{cg_op@}, @{m4_define(@{cg_schema@}, @{$3@})m4_define(@{cg_results@}, @{@})m4_fill_begin(@{TN_API tn_status tn_call_$1(@})@})
-m4_define(@{cg_result@}, @{m4_append(@{cg_results@}, @{m4_fill(@{$2*$1_out@})@})@})
-m4_define(@{cg_arg@}, @{m4_fill(@{$2$1@})@})
-m4_define(@{cg_op_end@}, @{cg_results@{@}m4_fill_end(@{);@})
-/* cg_schema */
-m4_filled
+m4_dnl Typed calls: arguments in the order of the schema, then a pointer per result. Expressions: only operators with exactly
+m4_dnl one tensor result have one; what declares them waits in diversion 1.
+m4_define(@{cg_op@}, @{m4_define(@{cg_results@}, @{@})m4_ifelse($11, single, @{m4_divert(1)m4_dnl
+@<TN_API tn_tensor *tn_expr_$1(@|const char *file@|int line@|struct tn_$1_args *a);@>
+m4_divert(0)@})
+/* $3 */
+@<TN_API tn_status tn_call_$1(@})
+m4_define(@{cg_result@}, @{m4_append(@{cg_results@}, @{@|$2*$1_out@})@})
+m4_define(@{cg_arg@}, @{@|$2$1@{@}@})
+m4_define(@{cg_op_end@}, @{cg_results);@>
 @})
 m4_divert(0)m4_dnl
 /* ops.h - every operator as a C call.
@@ -34,14 +37,7 @@ m4_divert(0)m4_dnl
 TN_BEGIN_DECLS
 cg_facts()m4_dnl
 
-m4_dnl Expressions. Only operators with exactly one tensor result have one; the count of results is cg_op's seventh argument.
-cg_none()m4_dnl
-m4_define(@{cg_op@}, @{m4_define(@{cg_single@}, m4_ifelse($7, 1, 1, 0))m4_define(@{cg_id@}, @{$1@})@})m4_dnl
-m4_define(@{cg_declared@}, @{m4_fill_begin(@{TN_API tn_tensor *tn_expr_$1(@})m4_fill(@{const char *file@})m4_fill(@{int line@})m4_dnl
-m4_fill(@{struct tn_$1_args *a@})m4_fill_end(@{);@})m4_filled
-@})m4_dnl
-m4_define(@{cg_result@}, @{m4_ifelse(cg_single@{@}$5, @{1tensor@}, @{cg_declared(cg_id)@})@})m4_dnl
-cg_facts()m4_dnl
+m4_undivert(1)m4_dnl
 
 TN_END_DECLS
 
@@ -56,46 +52,34 @@ TN_END_DECLS
 #pragma GCC diagnostic ignored "-Wmissing-braces"
 #endif
 m4_dnl Macros: required arguments by place, the rest by name; then the plain word, alone or for the operator and its twin.
-m4_define(@{cg_bind@}, @{ \
-        __auto_type tn_given_$1 = ($1_);@})m4_dnl
-m4_define(@{cg_bound@}, @{m4_ifelse($1, cg_twin_arg, @{TN_THE_$2(tn_given_$1)@}, @{tn_given_$1@})@})m4_dnl
 cg_none()m4_dnl
-m4_define(@{m4_fill_width@}, 94)m4_dnl
-m4_define(@{m4_fill_break@}, @{ \
-        @})m4_dnl
-m4_define(@{cg_op@}, @{m4_define(@{cg_single@}, m4_ifelse($7, 1, 1, 0))m4_define(@{cg_name@}, @{$2@})m4_dnl
-m4_define(@{cg_twin@}, @{$9@})m4_define(@{cg_twin_arg@}, @{$10@})m4_define(@{cg_twin_kind@}, @{@})m4_dnl
-m4_define(@{cg_binds@}, @{@})m4_define(@{cg_numbers@}, @{@})m4_define(@{cg_tensors@}, @{@})m4_dnl
-m4_define(@{cg_params@}, @{@})m4_define(@{cg_given@}, @{@})m4_define(@{cg_defaults@}, @{@})m4_define(@{cg_rest@}, @{@})@})m4_dnl
-m4_define(@{cg_result@}, @{m4_define(@{cg_single@}, m4_ifelse(cg_single@{@}$5, @{1tensor@}, 1, 0))@})m4_dnl
-m4_define(@{cg_arg@}, @{m4_ifelse($7, @{required@},
-    @{m4_append(@{cg_binds@}, @{cg_bind(@{$1@})@})m4_append(@{cg_numbers@}, @{m4_fill(cg_bound(@{$1@}, @{NUMBER@}))@})m4_dnl
-m4_append(@{cg_tensors@}, @{m4_fill(cg_bound(@{$1@}, @{TENSOR@}))@})m4_ifelse($1, cg_twin_arg, @{m4_define(@{cg_twin_kind@}, @{$5@})@})m4_dnl
-m4_append(@{cg_params@}, @{m4_fill(@{$1_@})@})m4_append(@{cg_given@}, @{m4_fill(@{.$1 = @}m4_ifelse($5, @{scalar@}, @{@{TN_NUM($1_)@}@}, @{@{($1_)@}@}))@})@},
-    @{m4_define(@{cg_rest@}, @{m4_fill(@{...@})@})m4_append(@{cg_defaults@}, @{m4_fill(@{.$1 = $10@})@})@})@})m4_dnl
-m4_define(@{cg_va@}, @{m4_ifelse(m4_defn(@{cg_rest@}), @{@}, @{@}, @{m4_fill(@{__VA_ARGS__@})@})@})m4_dnl
-m4_define(@{cg_op_end@}, @{m4_ifelse(cg_single, 1,
-@{m4_fill_begin(@{#define tn_$1(@})cg_params@{@}cg_rest@{@}m4_fill_end(@{)@})m4_dnl
-
-m4_filled \
+m4_define(@{cg_op@}, @{m4_define(@{cg_single@}, $11)m4_define(@{cg_name@}, @{$2@})m4_define(@{cg_twin@}, @{$9@})m4_dnl
+m4_define(@{cg_params@}, @{@})m4_define(@{cg_given@}, @{@})m4_define(@{cg_defaults@}, @{@})m4_define(@{cg_rest@}, @{@})m4_dnl
+m4_define(@{cg_va@}, @{@})m4_ifelse(@{$9@}, @{@}, @{@}, @{m4_define(@{cg_twin_arg@}, @{$10@})m4_define(@{cg_twin_kind@}, @{@})m4_dnl
+m4_define(@{cg_binds@}, @{@})m4_define(@{cg_numbers@}, @{@})m4_define(@{cg_tensors@}, @{@})@})@})m4_dnl
+m4_define(@{cg_arg@}, @{m4_ifelse($6, @{required@},
+    @{m4_append(@{cg_params@}, @{@|$1_@})m4_append(@{cg_given@}, @{@|.$1 = @}m4_ifelse($4, @{scalar@}, @{TN_NUM@})@{($1_)@})m4_dnl
+m4_ifelse(cg_twin, @{@}, @{@}, @{cg_arg_of_both(@{$1@}, @{$4@})@})@},
+    @{m4_define(@{cg_rest@}, @{@|...@})m4_define(@{cg_va@}, @{@|__VA_ARGS__@})m4_append(@{cg_defaults@}, @{@|.$1 = $8@})@})@})m4_dnl
+m4_dnl cg_arg_of_both(name, kind): a required argument of an operator that has a twin.
+m4_define(@{cg_arg_of_both@}, @{m4_append(@{cg_binds@}, @{ \
+        __auto_type tn_given_$1 = ($1_);@})m4_append(@{cg_numbers@}, cg_bound(@{$1@}, @{NUMBER@}))m4_dnl
+m4_append(@{cg_tensors@}, cg_bound(@{$1@}, @{TENSOR@}))m4_ifelse($1, cg_twin_arg, @{m4_define(@{cg_twin_kind@}, @{$2@})@})@})m4_dnl
+m4_define(@{cg_bound@}, @{m4_ifelse($1, cg_twin_arg, @{@{@|TN_THE_$2(tn_given_$1)@}@}, @{@{@|tn_given_$1@}@})@})m4_dnl
+m4_define(@{cg_op_end@}, @{m4_ifelse(cg_single, single, @{
+@\8<#define tn_$1(cg_params@{@}cg_rest)@> \
     tn_expr_$1(__FILE__, __LINE__, \
         &(struct tn_$1_args){ \
-m4_fill_begin(@{        @})m4_fill(@{TN_FRAME($1)@})cg_defaults@{@}cg_given@{@}cg_va@{@}m4_fill_end(@{})@})m4_dnl
-m4_filled
+@\8<        @|TN_FRAME($1)@{@}cg_defaults@{@}cg_given@{@}cg_va})@>
 m4_ifelse(cg_name, @{$1@}, @{@}, cg_twin, @{@}, @{#define tn_@{@}cg_name@{@}(...) tn_$1(__VA_ARGS__)
 @}, @{cg_choice(@{$1@})@})@})@})m4_dnl
 m4_dnl cg_choice(id): the plain word of an operator that has a twin. Operands are taken once, so that nested calls do not grow.
-m4_define(@{cg_choice@}, @{m4_pushdef(@{m4_fill_break@}, @{ \
-                @})m4_fill_begin(@{#define tn_@}cg_name@{(@})cg_params@{@}cg_rest@{@}m4_fill_end(@{)@})m4_dnl
-m4_filled \
+m4_define(@{cg_choice@}, @{@\16<#define tn_@{@}cg_name@{@}(cg_params@{@}cg_rest)@> \
     __extension__({@{@}cg_binds \
         __builtin_choose_expr(TN_IS_NUMBER(tn_given_@{@}cg_twin_arg), \
-m4_fill_begin(@{            tn_@}m4_ifelse(cg_twin_kind, @{tensor@}, @{cg_twin@}, @{$1@})@{(@})cg_numbers@{@}cg_va@{@}m4_fill_end(@{), \@})m4_dnl
-m4_filled
-m4_fill_begin(@{            tn_@}m4_ifelse(cg_twin_kind, @{tensor@}, @{$1@}, @{cg_twin@})@{(@})cg_tensors@{@}cg_va@{@}m4_fill_end(@{)); \@})m4_dnl
-m4_filled
+@\16<            tn_@{@}m4_ifelse(cg_twin_kind, @{tensor@}, @{cg_twin@}, @{$1@})@{@}(cg_numbers@{@}cg_va), \@>
+@\16<            tn_@{@}m4_ifelse(cg_twin_kind, @{tensor@}, @{$1@}, @{cg_twin@})@{@}(cg_tensors@{@}cg_va)); \@>
     })
-m4_popdef(@{m4_fill_break@})m4_dnl
 @})m4_dnl
 cg_facts
 #endif /* __cplusplus */

@@ -34,13 +34,13 @@ cg_facts()m4_dnl
 m4_dnl A kernel: its numbers in the computation's dtype, its loop, the iterator.
 cg_none()m4_dnl
 m4_define(@{cg_pointwise@}, @{m4_define(@{cg_numbers@}, @{@})m4_define(@{cg_text@}, @{$2@})@})m4_dnl
-m4_define(@{cg_number@}, @{m4_append(@{cg_numbers@}, @{m4_fill(@{tn_number_of(dtype, &a->$1)@})@})@})m4_dnl
+m4_define(@{cg_number@}, @{m4_append(@{cg_numbers@}, @{@|tn_number_of(dtype, &a->$1)@})@})m4_dnl
 m4_define(@{cg_pointwise_end@}, @{/* cg_text */
 static tn_status $1_kernel(tn_call *call, struct tn_$1_args *a)
 {
     tn_dtype dtype = call->iter->dtype;
 m4_ifelse($3, 0, @{    const tn_number *numbers = NULL;
-    (void)a;@}, @{m4_fill_begin(@{    const tn_number numbers[] = {@})cg_numbers@{@}m4_fill_end(@{};@})m4_filled@})
+    (void)a;@}, @{@<    const tn_number numbers[] = {cg_numbers};@>@})
     if (!$1_loops[dtype])
         return tn->fail(call, TN_ERR_UNSUPPORTED, "no loop for %s", tn->dtype_name(dtype));
     return tn->iter_run(call, call->iter, $1_loops[dtype], numbers);

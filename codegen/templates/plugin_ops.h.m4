@@ -12,8 +12,8 @@ m4_define(@{cg_result@}, @{    $2$1;
 @})
 m4_define(@{cg_values@}, @{@})
 m4_define(@{cg_arg@}, @{    $2$1;
-m4_ifelse(@{$12@}, @{@}, @{@}, @{m4_append(@{cg_values@}, @{, \
-    .$1 = $12@})@})@})
+m4_ifelse(@{$10@}, @{@}, @{@}, @{m4_append(@{cg_values@}, @{, \
+    .$1 = $10@})@})@})
 m4_define(@{cg_op_end@}, @{};
 #define TN_FRAME_$1 TN_FRAME($1)@{@}cg_values
 m4_define(@{cg_values@}, @{@})@})

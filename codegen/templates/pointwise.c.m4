@@ -1,14 +1,14 @@
 m4_dnl pointwise.c.m4 - a kernel per pointwise operator: its numbers in the computation's dtype, its loop, the iterator.
 cg_none()m4_dnl
 m4_define(@{cg_pointwise@}, @{m4_define(@{cg_numbers@}, @{@})m4_define(@{cg_text@}, @{$2@})@})
-m4_define(@{cg_number@}, @{m4_append(@{cg_numbers@}, @{m4_fill(@{tn_number_of(dtype, &a->$1)@})@})@})
+m4_define(@{cg_number@}, @{m4_append(@{cg_numbers@}, @{@|tn_number_of(dtype, &a->$1)@})@})
 m4_define(@{cg_pointwise_end@}, @{
 /* cg_text */
-m4_fill_begin(@{static tn_status $1_kernel(@})m4_fill(@{tn_call *call@})m4_fill(@{struct tn_$1_args *a@})m4_fill_end(@{)@})m4_filled
+@<static tn_status $1_kernel(@|tn_call *call@|struct tn_$1_args *a)@>
 {
 m4_ifelse(m4_defn(@{cg_numbers@}), @{@}, @{    (void)a;
     return run(call, LOOP_$1, NULL);@}, @{    tn_dtype dtype = call->iter->dtype;
-m4_fill_begin(@{    const tn_number numbers[] = {@})cg_numbers@{@}m4_fill_end(@{};@})m4_filled
+@<    const tn_number numbers[] = {cg_numbers};@>
     return run(call, LOOP_$1, numbers);@})
 }
 @})
@@ -34,8 +34,7 @@ static tn_status run(tn_call *call, int loop, const tn_number *numbers)
 cg_facts
 const tn_kernel_decl cpu_pointwise[] = {
 cg_none()m4_dnl
-m4_define(@{cg_pointwise_end@}, @{m4_fill_begin(@{    TN_LOOP_KERNEL(@})m4_fill(@{$1@})m4_fill(@{"CPU"@})m4_fill(@{$1_kernel@})m4_dnl
-m4_fill(@{cpu_loops[LOOP_$1]@})m4_fill_end(@{),@})m4_filled
+m4_define(@{cg_pointwise_end@}, @{@<    TN_LOOP_KERNEL(@|$1@|"CPU"@|$1_kernel@|cpu_loops[LOOP_$1]),@>
 @})m4_dnl
 cg_facts()m4_dnl
 };

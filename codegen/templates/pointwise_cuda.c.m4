@@ -14,14 +14,14 @@ enum {
 cg_facts
 };
 m4_define(@{cg_pointwise@}, @{m4_define(@{cg_numbers@}, @{@})m4_define(@{cg_text@}, @{$2@})@})m4_dnl
-m4_define(@{cg_number@}, @{m4_append(@{cg_numbers@}, @{m4_fill(@{tn_number_of(dtype, &a->$1)@})@})@})m4_dnl
+m4_define(@{cg_number@}, @{m4_append(@{cg_numbers@}, @{@|tn_number_of(dtype, &a->$1)@})@})m4_dnl
 m4_define(@{cg_pointwise_end@}, @{
 /* cg_text */
-m4_fill_begin(@{static tn_status $1_kernel(@})m4_fill(@{tn_call *call@})m4_fill(@{struct tn_$1_args *a@})m4_fill_end(@{)@})m4_filled
+@<static tn_status $1_kernel(@|tn_call *call@|struct tn_$1_args *a)@>
 {
 m4_ifelse(m4_defn(@{cg_numbers@}), @{@}, @{    (void)a;
     return cuda_pointwise_call(call, POINTWISE_$1, NULL, 0);@}, @{    tn_dtype dtype = call->iter->dtype;
-m4_fill_begin(@{    const tn_number numbers[] = {@})cg_numbers@{@}m4_fill_end(@{};@})m4_filled
+@<    const tn_number numbers[] = {cg_numbers};@>
     return cuda_pointwise_call(call, POINTWISE_$1, numbers, $3);@})
 }
 @})

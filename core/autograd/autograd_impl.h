@@ -50,6 +50,9 @@ typedef struct tn__node_class {
     /* Drops what was saved for run: after a pass that does not keep the graph. Running it again is
      * an error if anything was. May be called more than once. */
     void (*drop)(tn__node *n);
+    /* Lets go of saved tensors of this storage, which has been written: an alias without history is
+     * kept for the message. Adds to *found how many there were. NULL: the class saves none. */
+    tn_status (*spend)(tn__node *n, const tn__storage *storage, uint32_t *found);
     /* Frees the node's memory; edges, outlooks and hooks are gone by then, and drop was called. */
     void (*free)(tn__node *n);
 } tn__node_class;
@@ -169,13 +172,16 @@ typedef struct tn__saved {
     tn_tensor *t;     /* the tensor, or of an output or a written tensor an alias without history */
     uint32_t version; /* of its storage when it was saved */
     bool is_output;
-    uint32_t nr; /* which output, when is_output */
+    bool counted; /* in its storage's savers */
+    uint32_t nr;  /* which output, when is_output */
 } tn__saved;
 /* Retains an input. */
 tn_status tn__save_input(tn__saved *s, tn_tensor *t);
 /* Output nr of the node under construction; what is kept does not hold the node. */
 tn_status tn__save_output(tn__saved *s, tn_tensor *t, uint32_t nr);
 void tn__saved_drop(tn__saved *s);
+/* As tn__node_class.spend, for one of them. */
+tn_status tn__saved_spend(tn__saved *s, const tn__storage *storage, uint32_t *found);
 /* For use in run: *out borrowed from s, or, of an output in a pass that creates a graph, a fresh
  * alias with n as its history in *owned (the caller releases it). An error when the tensor was
  * modified in place since: it names operator, shape, versions and both call sites. */

@@ -240,6 +240,11 @@ static tn_status written_tangent(tn_tensor *self, tn_tensor **out)
     tn_tensor *base = tn__impl(self)->base, *made;
     if ((*out = tangent_of(self)))
         return TN_OK;
+    if (base && base->dtype != self->dtype)
+        return tn__fail(NULL, TN_ERR_UNSUPPORTED,
+                        "forward mode: a view of dtype %s is written in place whose base has dtype "
+                        "%s; write the base",
+                        tn__dtype_name(self->dtype), tn__dtype_name(base->dtype));
     tn_tensor *root = base ? base : self;
     if (!tangent_of(root)) {
         TN__TRY(tn__op_new_strided(root, (tn_ints){root->sizes, root->ndim},

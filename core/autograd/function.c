@@ -58,7 +58,16 @@ static void function_free(tn__node *n)
         tn__block_free(fn, fn->bytes);
 }
 
-static const tn__node_class function_class = {function_run, function_drop, function_free};
+static tn_status function_spend(tn__node *n, const tn__storage *storage, uint32_t *found)
+{
+    function_node *fn = (function_node *)n;
+    for (uint32_t i = 0; fn->saved && i < fn->n_saved; i++)
+        TN__TRY(tn__saved_spend(&fn->saved[i], storage, found));
+    return TN_OK;
+}
+
+static const tn__node_class function_class = {function_run, function_drop, function_spend,
+                                              function_free};
 
 static function_node *new_node(const tn_function_decl *f, void *context, size_t n_inputs,
                                size_t n_outputs)

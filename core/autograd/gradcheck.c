@@ -25,6 +25,25 @@ double *tn__check_random_reals(tn__check *c, int64_t n)
     return v;
 }
 
+double tn__check_product(const double *v, const double *w, int64_t n, double *size)
+{
+    double sum = 0;
+    *size = 0;
+    for (int64_t j = 0; j < n; j++) {
+        sum += v[j] * w[j];
+        *size += fabs(v[j] * w[j]);
+    }
+    return sum;
+}
+
+double tn__check_largest(const double *v, int64_t n)
+{
+    double most = 0;
+    for (int64_t j = 0; j < n; j++)
+        most = fmax(most, fabs(v[j]));
+    return most;
+}
+
 /* ---- judging --------------------------------------------------------------------------------- */
 static const char *name_element(const tn__check *c, bool complex, int64_t real, char buf[80])
 {
@@ -131,7 +150,10 @@ tn_status tn__check_begin(tn__check *c)
     c->x = tn__arena_alloc(&c->arena, n * sizeof *c->x);
     c->first = tn__arena_alloc(&c->arena, m * sizeof *c->first);
     c->parts = tn__arena_alloc(&c->arena, m);
-    if (!c->copies || !c->x || !c->first || !c->parts)
+    c->u = tn__arena_alloc(&c->arena, n * sizeof *c->u);
+    c->v = tn__arena_alloc(&c->arena, m * sizeof *c->v);
+    c->pulled = tn__check_reals(c, (int64_t)(n * m));
+    if (!c->copies || !c->x || !c->first || !c->parts || !c->u || !c->v || !c->pulled)
         return tn__fail_memory(NULL, n * sizeof *c->copies);
     int checked = 0;
     for (int64_t i = 0; i < c->inputs.len; i++) {

@@ -95,7 +95,8 @@ static tn_status search(tn__check *c, analytic *a, int64_t i, int64_t k)
         for (int64_t j = 0; j < n; j++) {
             tn__place_checked p = {"backward", a->which[i], k, j, row};
             TN__TRY(tn__check_judge(c, &p, a->grads[i][j], d[j * m + at + row],
-                                    error[j * m + at + row], 0));
+                                    error[j * m + at + row],
+                                    tn__check_largest(d + j * m + at, rows)));
         }
     }
     return TN_OK;
@@ -119,17 +120,6 @@ static tn_status backward_slow(tn__check *c, analytic *a)
 }
 
 /* ---- fast mode ------------------------------------------------------------------------------- */
-static double product(const double *v, const double *w, int64_t n, double *size)
-{
-    double sum = 0;
-    *size = 0;
-    for (int64_t j = 0; j < n; j++) {
-        sum += v[j] * w[j];
-        *size += fabs(v[j] * w[j]);
-    }
-    return sum;
-}
-
 typedef struct projection { /* of one input */
     double *u, *d, *error;
 } projection;
@@ -150,8 +140,9 @@ static tn_status compare_projection(tn__check *c, analytic *a, int64_t i, int64_
 {
     int64_t at = c->first[k], rows = c->first[k + 1] - at, n = tn__flat_count(a->inputs[i]);
     double size, terms, error = 0;
-    double analytic = product(a->grads[i], p->u, n, &terms),
-           numeric = product(v, p->d + at, rows, &size);
+    double analytic = tn__check_product(a->grads[i], p->u, n, &terms),
+           numeric = tn__check_product(v, p->d + at, rows, &size);
+    c->pulled[a->which[i] * c->n_outputs + k] = analytic;
     for (int64_t row = 0; row < rows; row++)
         error += fabs(v[row]) * p->error[at + row];
     tn__place_checked where = {"backward", a->which[i], k, -1, -1};
@@ -181,7 +172,10 @@ static tn_status backward_fast(tn__check *c, analytic *a)
         TN__TRY(pull(c, a, k, v));
         for (int64_t i = 0; i < a->n; i++)
             TN__TRY(compare_projection(c, a, i, k, &p[i], v));
+        c->v[k] = v;
     }
+    for (int64_t i = 0; i < a->n; i++)
+        c->u[a->which[i]] = p[i].u;
     return TN_OK;
 }
 

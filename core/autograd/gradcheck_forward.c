@@ -1,5 +1,6 @@
 /* gradcheck_forward.c - tangents by forward mode against derivatives by differences, element by
  * element: both are J u. */
+#include <math.h>
 #include <string.h>
 
 #include "core/autograd/gradcheck_impl.h"
@@ -50,8 +51,36 @@ static tn_status compare_tangents(tn__check *c, int64_t i, int64_t from, const d
     for (int64_t k = 0; k < c->n_outputs; k++)
         for (int64_t row = c->first[k]; row < c->first[k + 1]; row++) {
             tn__place_checked p = {"forward mode", i, k, from, row - c->first[k]};
-            TN__TRY(tn__check_judge(c, &p, jvp[row], d[row], error[row], 0));
+            TN__TRY(
+                tn__check_judge(c, &p, jvp[row], d[row], error[row],
+                                tn__check_largest(d + c->first[k], c->first[k + 1] - c->first[k])));
         }
+    return TN_OK;
+}
+
+/* v (J u) by forward mode is (v J) u by backward, to the last places. */
+static tn_status agree(tn__check *c, int64_t i, const double *jvp)
+{
+    for (int64_t k = 0; k < c->n_outputs; k++) {
+        double size, backward = c->pulled[i * c->n_outputs + k];
+        if (!c->v[k])
+            continue;
+        double forward =
+            tn__check_product(c->v[k], jvp + c->first[k], c->first[k + 1] - c->first[k], &size);
+        double limit = 0x1p-36 * fmax(size, fabs(backward)) + c->o.atol +
+                       c->o.rtol * fabs(backward);
+        c->report->compared++;
+        if (fabs(forward - backward) <= limit)
+            continue;
+        c->report->input = i;
+        c->report->output = k;
+        c->report->input_element = c->report->output_element = -1;
+        snprintf(c->report->message, sizeof c->report->message,
+                 "%s: the derivative of a projection of output %lld by a projection of input %lld "
+                 "is %.15g by forward mode, %.15g by backward",
+                 c->name, (long long)k, (long long)i, forward, backward);
+        return tn__fail(NULL, TN_ERR_AUTOGRAD, "%s", c->report->message);
+    }
     return TN_OK;
 }
 
@@ -63,11 +92,13 @@ tn_status tn__check_forward(tn__check *c)
         return TN_ERR_MEMORY;
     for (int64_t i = 0; i < c->inputs.len; i++) {
         int64_t n = c->x[i] ? tn__flat_count(c->copies[i]) : 0;
-        double *u = tn__check_random_reals(c, n);
+        double *u = c->u[i] ? c->u[i] : tn__check_random_reals(c, n);
         if (!u)
             return TN_ERR_MEMORY;
         if (n)
             TN__TRY(compare_tangents(c, i, -1, u, &to));
+        if (n && c->u[i])
+            TN__TRY(agree(c, i, to.jvp));
         if (c->o.slow)
             memset(u, 0, (size_t)n * sizeof *u);
         for (int64_t j = 0; c->o.slow && j < n; j++) {

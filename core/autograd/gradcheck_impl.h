@@ -46,12 +46,16 @@ typedef struct tn__check {
     uint8_t *parts;     /* [n_outputs]: reals of an element, 0: not looked at */
     double *work[5];    /* as long as y; the last twice that */
     double *moved;      /* as long as the longest input */
+    /* Of fast mode, for forward mode to agree with: the projections, and (v J) u by input and output. */
+    double **u, **v, *pulled;
 } tn__check;
 
 double *tn__check_reals(tn__check *c,
                         int64_t n);    /* zeroed, as long as the check; NULL: no memory */
 double tn__check_random(tn__check *c); /* +-[0.5, 1.5) */
 double *tn__check_random_reals(tn__check *c, int64_t n);
+/* Their product, and the sum of its terms' magnitudes. */
+double tn__check_product(const double *v, const double *w, int64_t n, double *size);
 /* f of these inputs, without recording; y as in tn__check. NULL y: the first call, which finds out
  * what the outputs are. */
 tn_status tn__check_evaluate(tn__check *c, tn_tensor **inputs, double *y);
@@ -63,7 +67,8 @@ typedef struct tn__place_checked {
     int64_t input, output;
     int64_t from, to; /* reals of the input and the output; -1: a projection */
 } tn__place_checked;
-/* size: of the terms that were added up to numeric; 0: its own. */
+double tn__check_largest(const double *v, int64_t n); /* magnitude */
+/* size: of the terms that were added up to numeric, or of what it is computed beside. */
 tn_status tn__check_judge(tn__check *c, const tn__place_checked *p, double analytic, double numeric,
                           double error, double size);
 

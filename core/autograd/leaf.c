@@ -65,7 +65,7 @@ static void nothing(tn__node *n)
     (void)n; /* nothing is saved, and the tensor's record frees the node */
 }
 
-const tn__node_class tn__leaf_class = {leaf_run, nothing, nothing};
+const tn__node_class tn__leaf_class = {leaf_run, nothing, NULL, nothing};
 
 /* ---- the grad of a tensor -------------------------------------------------------------------- */
 tn_tensor *tn_grad(const tn_tensor *t)

@@ -38,7 +38,17 @@ static void op_free(tn__node *n)
         tn__block_free(o, o->bytes);
 }
 
-static const tn__node_class op_class = {op_run, op_drop, op_free};
+static tn_status op_spend(tn__node *n, const tn__storage *storage, uint32_t *found)
+{
+    op_node *o = (op_node *)n;
+    for (uint32_t i = 0; i < o->n_saved; i++) {
+        TN__TRY(tn__saved_spend(&o->saved[i], storage, found));
+        *o->fields[i] = o->saved[i].t;
+    }
+    return TN_OK;
+}
+
+static const tn__node_class op_class = {op_run, op_drop, op_spend, op_free};
 
 /* ---- tensors without data -------------------------------------------------------------------- */
 static tn__storage nowhere = {.refs = 1, .device = {TN_META, 0}};

@@ -1,6 +1,7 @@
 /* saved.c - tensors kept for backward, and the proof that nobody has written them since.
  *
- * An input is kept as it is: its history is older than the node. An output would hold its own node,
+ * An input is kept as it is: its history is older than the node, until a recorded call writes it,
+ * which makes its savers let go of it (spend.c). An output would hold its own node,
  * so what is kept of it is an alias without history, which gets the node back when a pass creates a
  * graph. The storage's version counts every write through any view. */
 #include "core/autograd/autograd_impl.h"
@@ -30,12 +31,21 @@ static TN_COLD tn_status of_inference(const tn_tensor *t)
                     tn__shape_text(shape, t->ndim, t->sizes));
 }
 
+/* Its history never changes, so that it may be held for good. */
+static inline bool is_wanted_leaf(const tn_tensor *t)
+{
+    const tn__record *r = tn__record_of(t);
+    return r && r->requires_grad && !r->grad_fn;
+}
+
 tn_status tn__save_input(tn__saved *s, tn_tensor *t)
 {
     if (TN__UNLIKELY(t->flags & TN_TENSOR_INFERENCE))
         return of_inference(t);
     tn__tensor_retain(t);
-    *s = (tn__saved){.t = t, .version = version_of(t)};
+    *s = (tn__saved){.t = t, .version = version_of(t), .counted = !is_wanted_leaf(t)};
+    if (s->counted)
+        atomic_fetch_add_explicit(&tn__impl(t)->storage->savers, 1, memory_order_relaxed);
     return TN_OK;
 }
 
@@ -47,10 +57,32 @@ tn_status tn__save_output(tn__saved *s, tn_tensor *t, uint32_t nr)
     return TN_OK;
 }
 
+static inline void uncount(tn__saved *s)
+{
+    if (s->counted)
+        atomic_fetch_sub_explicit(&tn__impl(s->t)->storage->savers, 1, memory_order_relaxed);
+    s->counted = false;
+}
+
 void tn__saved_drop(tn__saved *s)
 {
+    if (s->t)
+        uncount(s);
     tn__tensor_release(s->t);
     s->t = NULL;
+}
+
+tn_status tn__saved_spend(tn__saved *s, const tn__storage *storage, uint32_t *found)
+{
+    tn_tensor *alias, *held = s->t;
+    if (!s->counted || tn__impl(held)->storage != storage)
+        return TN_OK;
+    TN__TRY(tn__tensor_detached(NULL, held, &alias));
+    uncount(s);
+    s->t = alias;
+    ++*found;
+    tn__tensor_release(held);
+    return TN_OK;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

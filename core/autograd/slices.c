@@ -153,8 +153,14 @@ static tn_status slices_run(tn__node *n, const tn__pass *pass, tn_tensor *const 
     return status;
 }
 
-static const tn__node_class view_class = {view_run, slices_drop, slices_free};
-static const tn__node_class slices_class = {slices_run, slices_drop, slices_free};
+static tn_status slices_spend(tn__node *n, const tn__storage *storage, uint32_t *found)
+{
+    tn__node *fn = ((slices_node *)n)->fn;
+    return fn && fn->class->spend ? fn->class->spend(fn, storage, found) : TN_OK;
+}
+
+static const tn__node_class view_class = {view_run, slices_drop, NULL, slices_free};
+static const tn__node_class slices_class = {slices_run, slices_drop, slices_spend, slices_free};
 
 static tn_status new_node(const tn__node_class *class, const char *name, const tn_tensor *base,
                           const tn_tensor *view, uint32_t n_edges, slices_node **out)
@@ -180,6 +186,11 @@ tn_status tn__view_renew(tn_tensor *view)
 {
     tn_tensor *base = tn__impl(view)->base;
     slices_node *s;
+    if (base->dtype != view->dtype)
+        return tn__fail(NULL, TN_ERR_AUTOGRAD,
+                        "a view of dtype %s is used whose base, of dtype %s, has been written in "
+                        "place since; take the view again",
+                        tn__dtype_name(view->dtype), tn__dtype_name(base->dtype));
     TN__TRY(new_node(&view_class, "ViewBackward", base, view, 1, &s));
     tn_status status = tn__edge_of(base, &s->node.edges[0]);
     if (status == TN_OK && s->node.edges[0].node)
@@ -217,6 +228,11 @@ tn_status tn__check_writable(tn_call *call, const char *name, tn_tensor *t)
                       "it is a leaf that requires a gradient; write it in TN_NO_GRAD, or a copy");
     if (!base)
         return TN_OK;
+    if (base->dtype != t->dtype)
+        return refuse(
+            call, name, t,
+            "it is a view of another dtype, whose base would not see the write; write the "
+            "base, or a copy");
     if (is_wanted_leaf(base))
         return refuse(call, name, t,
                       "it is a view of a leaf that requires a gradient; write it in TN_NO_GRAD, or "
@@ -274,9 +290,11 @@ static tn_status rebase_view(tn_tensor *view, tn_tensor *base, tn__node *n, uint
         status = tn__outlook_set(&s->node.one_output, base);
     if (status == TN_OK)
         status = tn__set_history(base, &s->node, 0);
-    tn__node_release(&s->node);
-    if (status == TN_OK)
+    if (status == TN_OK) {
         tn__record_of(base)->epoch++;
+        status = tn__spend_savers(&s->node, tn__impl(base)->storage);
+    }
+    tn__node_release(&s->node);
     return status;
 }
 
@@ -287,5 +305,5 @@ tn_status tn__rebase(tn_tensor *t, tn__node *n, uint32_t self)
         return rebase_view(t, base, n, self);
     TN__TRY(tn__set_history(t, n, 0));
     tn__record_of(t)->epoch++;
-    return TN_OK;
+    return tn__spend_savers(n, tn__impl(t)->storage);
 }

@@ -15,4 +15,8 @@ tn_status tn__check_writable(tn_call *call, const char *name, tn_tensor *t);
  * From here on t, its base and all views of it have the new history. */
 tn_status tn__rebase(tn_tensor *t, tn__node *n, uint32_t self);
 
+/* spend.c: a recorded call has written the storage, and `from` is in its history now. Of the nodes
+ * below it, those that hold a tensor of the storage would be held by it in turn: they let go. */
+tn_status tn__spend_savers(tn__node *from, const tn__storage *storage);
+
 #endif

@@ -48,6 +48,7 @@ TN_API void tn__alloc_fail_at(
 /* Writes the record and returns status. `call` says operator, plugin and site; it may be NULL. */
 tn_status tn__fail(tn_call *call, tn_status status, const char *fmt, ...) TN_PRINTF(3, 4) TN_COLD;
 tn_status tn__fail_memory(tn_call *call, size_t bytes) TN_COLD;
+void tn__error_set_site(const char *file, int line); /* of the record just written */
 void tn__error_keep_first(void); /* the record just written stays until it is cleared */
 bool tn__error_kept(void);
 /* Puts words before the message just written: what was being done when it happened. */
@@ -67,7 +68,7 @@ enum { TN__SHAPE_CHARS = 160 };
 const char *tn__shape_text(char *buf, int64_t ndim, const int64_t *sizes);
 
 /* ---- dtypes (dtype.c) ------------------------------------------------------------------------ */
-extern const uint8_t tn__dtype_sizes[TN_DTYPE_COUNT];
+extern const uint8_t tn__dtype_sizes[TN_DTYPE_COUNT] __attribute__((visibility("hidden")));
 const char *tn__dtype_name(
     tn_dtype dtype); /* "float32"; "none" for TN_DTYPE_NONE, "invalid" otherwise */
 tn_dtype tn__dtype_parse(const char *name);   /* "float32" or "f32"; TN_DTYPE_NONE when unknown */

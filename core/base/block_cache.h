@@ -13,6 +13,7 @@ enum {
     TN__BLOCK_CLASSES = 4 * (TN__BLOCK_LARGEST_LOG2 - TN__BLOCK_SMALLEST_LOG2) + 1,
     TN__BLOCK_SMALL_CLASSES =
         4 * (14 - TN__BLOCK_SMALLEST_LOG2), /* up to 16 KiB: counted by number alone */
+    TN__PAIR_CLASSES = 8, /* of tensors with their storage: 64 bytes of data, 128, .. 8 KiB */
 };
 
 typedef struct tn__free_block {
@@ -20,13 +21,15 @@ typedef struct tn__free_block {
 } tn__free_block;
 
 typedef struct tn__block_cache {
+    /* Host tensors whose storage stayed attached, by class from 1; class 0 never has room:
+     * core/tensor/pairs.h. */
+    void *pairs[TN__PAIR_CLASSES + 1];
+    int16_t pair_room[TN__PAIR_CLASSES + 1];
+    void *structs; /* tensors without a storage, for views */
+    int16_t struct_room;
     tn__free_block *lists[TN__BLOCK_CLASSES];
     /* Blocks that each list still takes; 0 in a thread that has not begun. */
-    uint16_t room[TN__BLOCK_CLASSES];
-    /* Host tensors whose storage stayed attached, by the class of the storage:
-     * core/tensor/pairs.h. */
-    void *pairs[TN__BLOCK_SMALL_CLASSES];
-    uint16_t pair_room[TN__BLOCK_SMALL_CLASSES];
+    int16_t room[TN__BLOCK_CLASSES];
     size_t bytes;
     bool registered; /* for release at thread exit */
 } tn__block_cache;
@@ -35,7 +38,8 @@ extern _Thread_local tn__block_cache tn__block_cache_tls __attribute__((tls_mode
 
 void *tn__block_alloc_slow(size_t bytes);
 bool tn__block_begin_thread(tn__block_cache *c); /* false: this thread keeps nothing */
-extern void (*_Atomic tn__block_trim_pairs)(tn__block_cache *c); /* set by the tensors' own file */
+/* Set by the tensors' own file: returns what pairs and structs hold. */
+extern void (*_Atomic tn__block_trim_pairs)(tn__block_cache *c);
 void tn__block_free_slow(void *p, size_t bytes);
 
 static inline int tn__block_class(size_t bytes)
@@ -60,18 +64,26 @@ static inline void *tn__small_alloc(size_t bytes)
     return b;
 }
 
+/* Takes a place in a list; false when there is none. */
+static inline bool tn__room_take(int16_t *room)
+{
+    if (TN__LIKELY(--*room >= 0))
+        return true;
+    *room = 0;
+    return false;
+}
+
 static inline void tn__small_free(void *p, size_t bytes)
 {
     tn__block_cache *c = &tn__block_cache_tls;
     int class = tn__block_class(bytes);
-    if (TN__UNLIKELY(c->room[class] == 0)) {
+    if (!tn__room_take(&c->room[class])) {
         tn__block_free_slow(p, bytes);
         return;
     }
     tn__free_block *b = p;
     b->next = c->lists[class];
     c->lists[class] = b;
-    c->room[class]--;
 }
 
 #endif

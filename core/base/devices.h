@@ -27,7 +27,10 @@ static inline bool tn__same_device_as(tn_device a, tn_device b)
 /* Of an operator without tensors: its `device` argument's, the host when none is given. */
 static inline uint64_t tn__factory_keys(tn_device device)
 {
-    return tn__tensor_keys(device.type == TN_DEVICE_NONE ? (tn_device){TN_CPU, 0} : device);
+    _Static_assert(TN_DEVICE_NONE == -1 && TN_CPU == 0, "both, plus one, are 0 or 1");
+    if (TN__LIKELY((uint16_t)(device.type + 1) <= 1))
+        return tn__tensor_keys((tn_device){TN_CPU, 0});
+    return tn__tensor_keys(device);
 }
 
 /* A device type is there at once, so that kernels can be registered under its key; a transaction

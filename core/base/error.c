@@ -42,6 +42,15 @@ tn_status tn__fail_memory(tn_call *call, size_t bytes)
     return tn__fail(call, TN_ERR_MEMORY, "out of memory: %zu bytes were asked for", bytes);
 }
 
+void tn__error_set_site(const char *file, int line)
+{
+    record *r = &tls_record;
+    if (r->kept)
+        return;
+    r->public.file = file;
+    r->public.line = line;
+}
+
 void tn__error_prefix(const char *fmt, ...)
 {
     record *r = &tls_record;

@@ -90,9 +90,14 @@ static inline size_t class_bytes(int class)
     return (size_t)(4 + (class & 3)) << ((class >> 2) + TN__BLOCK_SMALLEST_LOG2 - 2);
 }
 
-static inline uint16_t class_room(int class)
+static inline int16_t class_room(int class)
 {
     return class_bytes(class) <= NODE_BYTES ? NODE_BLOCKS : CLASS_BLOCKS;
+}
+
+static inline int16_t pair_room(int pair_class)
+{
+    return 64 << pair_class <= NODE_BYTES ? NODE_BLOCKS : CLASS_BLOCKS;
 }
 
 static int class_or_none(size_t bytes)
@@ -109,6 +114,7 @@ static void end_thread(tn__block_cache *c)
     tn__block_trim();
     memset(c->room, 0, sizeof c->room);
     memset(c->pair_room, 0, sizeof c->pair_room);
+    c->struct_room = 0;
 }
 
 static void trim_at_exit(void *cache)
@@ -132,8 +138,9 @@ bool tn__block_begin_thread(tn__block_cache *c)
     pthread_setspecific(exit_key, c);
     for (int i = 0; i < TN__BLOCK_CLASSES; i++)
         c->room[i] = class_room(i);
-    for (int i = 0; i < TN__BLOCK_SMALL_CLASSES; i++)
-        c->pair_room[i] = class_room(i);
+    for (int i = 1; i <= TN__PAIR_CLASSES; i++)
+        c->pair_room[i] = pair_room(i);
+    c->struct_room = NODE_BLOCKS;
     c->registered = true;
     return true;
 }
@@ -232,10 +239,10 @@ static int64_t cached_blocks(const tn__block_cache *c)
     for (int i = 0; i < TN__BLOCK_CLASSES; i++)
         for (const tn__free_block *b = c->lists[i]; b; b = b->next)
             n++;
-    for (int i = 0; i < TN__BLOCK_SMALL_CLASSES; i++)
+    for (int i = 1; i <= TN__PAIR_CLASSES; i++)
         if (c->pairs[i])
-            n += 2 * (class_room(i) - c->pair_room[i]);
-    return n;
+            n += 2 * (pair_room(i) - c->pair_room[i]);
+    return c->structs ? n + NODE_BLOCKS - c->struct_room : n;
 }
 
 void tn__memory_get(tn__memory_stats *out)

@@ -27,12 +27,17 @@ uint64_t tn__frame_keys(const tn_op *op, const void *frame)
 }
 
 /* Results of a failed call are never left in the frame. */
-static TN_COLD tn_status failed(const tn_op *op, void *frame, tn_status status)
+tn_status tn__kernel_failed(const tn_op *op, void *frame, tn_status status)
 {
     for (int i = 0; i < op->layout->n_results; i++) {
         const tn_field *f = &op->layout->fields[i];
         memset((char *)frame + f->offset, 0, f->size);
     }
+    return tn__status_of_kernel(op, status);
+}
+
+tn_status tn__status_of_kernel(const tn_op *op, tn_status status)
+{
     if (status > 0 && status <= TN_ERR_LAST)
         return status;
     return tn__fail(&(tn_call){.op = op}, TN_ERR_PLUGIN,
@@ -59,27 +64,35 @@ tn_status tn__kernel_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t 
     if (TN__UNLIKELY(call.scratch != NULL))
         tn__scratch_free(&call);
     if (TN__UNLIKELY(status != TN_OK))
-        return failed(op, frame, status);
+        return tn__kernel_failed(op, frame, status);
     return TN_OK;
 }
 
-static _Thread_local tn_call leaf
-    __attribute__((tls_model("initial-exec"))) = {.size = sizeof(tn_call), .flags = TN__CALL_LEAF};
+/* Of a call whose site is known: the record says it afterwards. */
+static TN_COLD tn_status leaf_failed(const tn_op *op, void *frame, tn_status status,
+                                     const char *file, int line)
+{
+    status = tn__kernel_failed(op, frame, status);
+    if (file)
+        tn__error_set_site(file, line);
+    return status;
+}
 
-/* A leaf calls no operator, so one record a thread is enough; what it may not use stays zero in
- * it. */
+/* A leaf calls no operator and keeps nothing, so all calls, of all threads, share one record that
+ * nobody writes. */
 tn_status tn__leaf_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys,
                         const char *file, int line)
 {
-    tn_call *call = &leaf;
-    call->op = op;
-    call->keys = keys;
-    call->data = k->data;
-    call->file = file;
-    call->line = line;
-    call->kernel = k;
-    tn_status status = k->fn(call, frame);
-    return TN__LIKELY(status == TN_OK) ? TN_OK : failed(op, frame, status);
+    (void)keys;
+    tn_status status = k->fn((tn_call *)k->leaf, frame);
+    return TN__LIKELY(status == TN_OK) ? TN_OK : leaf_failed(op, frame, status, file, line);
+}
+
+tn_status tn__enter_any(const tn_op *op, void *frame, uint64_t keys)
+{
+    keys = tn__keys_in_force(op, keys);
+    tn__kernel *k = tn__kernel_in(op, tn__slot_of(keys));
+    return k->enter(op, k, frame, keys, NULL, 0);
 }
 
 /* Ends in tail calls, so that it saves no register itself. */
@@ -87,10 +100,8 @@ tn_status tn__dispatch(const tn_op *op, void *frame, uint64_t keys, const char *
 {
     if (TN__UNLIKELY(((tn_frame *)frame)->size < op->frame_size))
         return tn__call_with_older_frame(op, frame, keys, file, line);
-    keys = (keys | tn__keys_tls.include) & ~tn__keys_tls.exclude &
-           atomic_load_explicit(&((tn_op *)op)->key_mask, memory_order_relaxed);
-    tn__kernel *k =
-        atomic_load_explicit(&((tn_op *)op)->slots[tn__slot_of(keys)], memory_order_acquire);
+    keys = tn__keys_in_force(op, keys);
+    tn__kernel *k = tn__kernel_in(op, tn__slot_of(keys));
     return k->enter(op, k, frame, keys, file, line);
 }
 
@@ -104,8 +115,7 @@ tn_status tn__kernel_fall_through(tn_call *call, void *frame)
     uint64_t keys = call->keys & ~TN__KEY(63 - __builtin_clzll(call->keys));
     if (keys >> TN__BIT_DENSE == 0)
         return tn__kernel_missing(call, frame);
-    tn__kernel *k =
-        atomic_load_explicit(&((tn_op *)op)->slots[tn__slot_of(keys)], memory_order_acquire);
+    tn__kernel *k = tn__kernel_in(op, tn__slot_of(keys));
     return tn__kernel_call(op, k, frame, keys, call->file, call->line);
 }
 

@@ -107,6 +107,7 @@ tn_op *tn__op_new(const char *schema, tn__plugin *owner, tn_status *status)
                            op->name);
     else
         *status = note_tensors(op);
+    tn__op_choose_call(op);
     if (*status == TN_OK)
         return op;
     tn__free(op);

@@ -32,6 +32,7 @@ enum {
 };
 #define TN__KEY(bit) (UINT64_C(1) << (bit))
 #define TN__KEY_BACKENDS UINT64_C(0xff)
+#define TN__KEYS_HOST (TN__KEY(TN__BIT_DENSE) | TN__KEY(TN_CPU)) /* of a plain host tensor */
 _Static_assert(TN__KEY(TN__BIT_AUTOGRAD) == TN__KEY_AUTOGRAD, "tensor_impl.h knows the bit");
 
 enum { /* slots of an operator's table */
@@ -59,7 +60,7 @@ extern const tn__slot_shape tn__slot_shapes[64];
 
 static inline size_t tn__slot_of(uint64_t keys)
 {
-    if (TN__LIKELY(keys == (TN__KEY(TN__BIT_DENSE) | TN__KEY(TN_CPU))))
+    if (TN__LIKELY(keys == TN__KEYS_HOST))
         return TN__SLOT_DENSE + TN_CPU;
     unsigned functionality = 63 ^ (unsigned)__builtin_clzll(keys | 1);
     unsigned backend = 63 ^ (unsigned)__builtin_clzll((keys & TN__KEY_BACKENDS) | 1);
@@ -99,9 +100,13 @@ struct tn__kernel {
         *layout; /* of the schema it was compiled against, when older than the operator's */
     const tn_loop_fn *loops; /* of a structured kernel that has them: the short road (short.c) */
     tn__kernel *observed;    /* what stands before it while calls are observed (observe.c) */
+    /* The one record of all calls of a leaf, which asks nothing of it that differs between them;
+     * NULL: a call makes its own. */
+    const tn_call *leaf;
     int32_t rank;
     tn_dtypes dtypes;
-    void *owned; /* data that goes with a transaction that fails */
+    void *owned;           /* data that goes with a transaction that fails */
+    tn_call leaf_record[]; /* of a leaf only */
 };
 
 typedef enum tn__form { TN__FORM_FUNCTIONAL, TN__FORM_INPLACE, TN__FORM_OUT, TN__FORMS } tn__form;
@@ -128,10 +133,11 @@ typedef struct tn__structure {
 
 struct tn_op {
     _Atomic uint64_t key_mask; /* functionalities with a kernel somewhere, and the backends */
-    uint16_t n_tensor_args;    /* Tensor and Tensor? arguments, the required ones first */
-    uint16_t n_required;       /* Tensor arguments */
-    bool checks_more;          /* strings or lists that must not be NULL */
-    uint16_t n_list_args;      /* Tensor[] arguments */
+    tn_status (*call)(const tn_op *op, void *frame); /* tn_op_call for frames of its kind (op.c) */
+    uint16_t n_tensor_args; /* Tensor and Tensor? arguments, the required ones first */
+    uint16_t n_required;    /* Tensor arguments */
+    bool checks_more;       /* strings or lists that must not be NULL */
+    uint16_t n_list_args;   /* Tensor[] arguments */
     uint16_t device_offset; /* of the `device` argument of an operator without tensors; 0: none */
     uint16_t frame_size;
     uint16_t tensor_offsets[TN_MAX_OPERANDS];
@@ -185,10 +191,12 @@ tn_status tn__kernel_missing(tn_call *call, void *frame); /* the error of an emp
 /* ---- calls (call.c, structured.c, adapt.c) --------------------------------------------------- */
 tn_status tn__dispatch(const tn_op *op, void *frame, uint64_t keys, const char *file, int line);
 uint64_t tn__frame_keys(const tn_op *op, const void *frame);
+/* What tn_op.call is, by what the operator's frame holds. */
+void tn__op_choose_call(tn_op *op);
 /* Calls the kernel that dispatch has chosen. */
 tn_status tn__kernel_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys,
                           const char *file, int line);
-/* The same for a kernel that promised TN_KERNEL_LEAF: the thread's one call record serves it. */
+/* The same for a kernel that promised TN_KERNEL_LEAF. */
 tn_status tn__leaf_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys,
                         const char *file, int line);
 /* The same for a kernel with loops: a small call on alike operands needs neither kernel nor
@@ -204,6 +212,43 @@ tn_status tn__adapted_call(tn_call *call,
 /* Completes a frame that ends early. keys: those that are left below a kernel; 0: the tensors'. */
 tn_status tn__call_with_older_frame(const tn_op *op, void *frame, uint64_t keys, const char *file,
                                     int line);
+
+/* Clears a failed kernel's results, which must not be seen, and returns its status, or an error
+ * when it is none. */
+tn_status tn__kernel_failed(const tn_op *op, void *frame, tn_status status) TN_COLD;
+tn_status tn__status_of_kernel(const tn_op *op, tn_status status) TN_COLD;
+
+/* The keys that choose the kernel, of those that the tensors have. Backends and dense cannot be
+ * excluded: there is nothing below them. */
+static inline uint64_t tn__keys_in_force(const tn_op *op, uint64_t keys)
+{
+    uint64_t excluded = tn__keys_tls.exclude & ~(TN__KEY_BACKENDS | TN__KEY(TN__BIT_DENSE));
+    return (keys | tn__keys_tls.include) & ~excluded &
+           atomic_load_explicit(&((tn_op *)op)->key_mask, memory_order_relaxed);
+}
+
+static inline tn__kernel *tn__kernel_in(const tn_op *op, size_t slot)
+{
+    return atomic_load_explicit(&((tn_op *)op)->slots[slot], memory_order_acquire);
+}
+
+/* tn__dispatch for a frame of today's size that comes from no call site. */
+tn_status tn__enter_any(const tn_op *op, void *frame, uint64_t keys);
+
+/* The same inline, which is what typed calls are made of. Plain host tensors are looked for first: no
+ * guard and no mask takes a key from what they have. A leaf's status comes as it is: of a failure
+ * tn__kernel_failed makes an error. */
+static inline __attribute__((always_inline)) tn_status tn__enter(const tn_op *op, void *frame,
+                                                                 uint64_t keys)
+{
+    keys |= tn__keys_tls.include;
+    if (TN__UNLIKELY(keys != TN__KEYS_HOST))
+        return tn__enter_any(op, frame, keys);
+    tn__kernel *k = tn__kernel_in(op, TN__SLOT_DENSE + TN_CPU);
+    if (k->leaf)
+        return k->fn((tn_call *)k->leaf, frame);
+    return k->enter(op, k, frame, TN__KEYS_HOST, NULL, 0);
+}
 
 /* ---- the registry (stage.c, registry.c) ------------------------------------------------------ */
 /* A transaction: what one plugin registers, staged; commit publishes all of it, rollback nothing.

@@ -6,6 +6,24 @@
 #include "core/dispatch/native.h"
 #include "core/tensor/scope.h"
 
+static tn_status call_unborn(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys,
+                             const char *file, int line)
+{
+    (void)op, (void)k, (void)frame, (void)keys, (void)file, (void)line;
+    return TN__UNBORN;
+}
+
+/* Its key mask is empty, so every call goes to the plain host tensors' slot or to the first. */
+static tn__kernel unborn_kernel = {.enter = call_unborn};
+tn_op tn__unborn = {
+    .slots = {[TN__SLOT_UNDEFINED] = &unborn_kernel, [TN__SLOT_DENSE + TN_CPU] = &unborn_kernel}};
+
+static __attribute__((constructor)) void fill_table(void)
+{
+    for (size_t i = 0; i < TN__FORMS * tn__native_count; i++)
+        tn__native_ops[i] = &tn__unborn;
+}
+
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void init(void)
@@ -36,27 +54,38 @@ void tn__runtime_init(void)
 }
 
 /* ---- what generated calls share -------------------------------------------------------------- */
-tn_op *tn__native_late(int index)
+const tn_op *tn__born(int index)
 {
     tn__runtime_init();
-    return tn__native_ops[index];
+    if (tn__native_ops[index] != &tn__unborn)
+        return tn__native_ops[index];
+    tn__fail(NULL, TN_ERR_INTERNAL, "the native operators could not be registered");
+    return NULL;
 }
 
-tn_status tn__native_failed(void)
+tn_status tn__call_failed(int index, tn_status status)
 {
-    return tn__fail(NULL, TN_ERR_INTERNAL, "the native operators could not be registered");
+    return tn__status_of_kernel(tn__native_ops[index], status);
 }
 
-tn_status tn__missing(const tn_op *op, const char *arg, const char *file, int line)
+static void missing(int index, const char *arg, const char *file, int line)
 {
-    return tn__fail(&(tn_call){.op = op, .file = file, .line = line}, TN_ERR_ARGUMENT,
-                    "%s is missing: a tensor is required", arg);
+    const tn_op *op = tn__born(index);
+    if (op)
+        tn__fail(&(tn_call){.op = op, .file = file, .line = line}, TN_ERR_ARGUMENT,
+                 "%s is missing: a tensor is required", arg);
 }
 
-tn_tensor *tn__expr_missing(const tn_op *op, const char *arg, const char *file, int line)
+tn_status tn__missing(int index, const char *arg)
+{
+    missing(index, arg, NULL, 0);
+    return TN_ERR_ARGUMENT;
+}
+
+tn_tensor *tn__expr_missing(int index, const char *arg, const char *file, int line)
 {
     if (!tn__error_kept()) {
-        tn__missing(op, arg, file, line);
+        missing(index, arg, file, line);
         tn__error_keep_first();
     }
     return NULL;

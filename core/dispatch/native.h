@@ -7,24 +7,29 @@
 
 #include "core/dispatch/registry.h"
 
-tn_op *tn__native_late(
-    int index) TN_COLD; /* the first call of all: registers the native operators */
+/* Stands in the table for every operator until the first call of all has registered them: a call of
+ * it comes back with TN__UNBORN, so that no other call has to look. */
+extern tn_op tn__unborn __attribute__((visibility("hidden")));
+enum { TN__UNBORN = -1 };                 /* no status */
+const tn_op *tn__born(int index) TN_COLD; /* NULL, recorded, when they could not be registered */
 
-/* The operator of a generated call; NULL when registering them failed, which the record tells. */
-static inline const tn_op *tn__native(int index)
+/* What a typed call begins its frame with: both fields in one store. */
+static inline void tn__frame_begin(tn_frame *f, uint64_t size)
 {
-    tn_op *op = tn__native_ops[index];
-    return TN__LIKELY(op != NULL) ? op : tn__native_late(index);
+    _Static_assert(sizeof *f == sizeof size && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+                   "a size and a zero are one word");
+    memcpy(f, &size, sizeof *f);
 }
 
 /* Implemented above, by autograd: what serves an operator that nobody registered a derivative
  * for. */
 tn_status tn__autograd_unknown(tn_call *call, void *frame);
 
-tn_status tn__native_failed(void) TN_COLD;
-tn_status tn__missing(const tn_op *op, const char *arg, const char *file, int line) TN_COLD;
+/* Of a typed call that failed: the status, or an error where a kernel returned none. */
+tn_status tn__call_failed(int index, tn_status status) TN_COLD;
+tn_status tn__missing(int index, const char *arg) TN_COLD;
 /* Of an expression call: keeps the error, unless an earlier one is what made the operand NULL. */
-tn_tensor *tn__expr_missing(const tn_op *op, const char *arg, const char *file, int line) TN_COLD;
+tn_tensor *tn__expr_missing(int index, const char *arg, const char *file, int line) TN_COLD;
 tn_tensor *tn__expr(const tn_op *op, void *frame, tn_tensor **result, const char *file, int line);
 
 /* Turn the TN_ABSENT and TN_ABSENT_INT of an expression macro into absent values. */

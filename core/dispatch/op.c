@@ -81,15 +81,14 @@ static TN_COLD tn_status check_frame(const tn_op *op, const void *frame, const c
     return TN_OK;
 }
 
-static inline tn_status call_at(const tn_op *op, void *frame, const char *file, int line)
+/* ---- calls ----------------------------------------------------------------------------------- */
+static inline tn_status keys_of(const tn_op *op, const void *frame, const char *file, int line,
+                                uint64_t *keys_out)
 {
-    const char *f = frame;
     uint64_t keys = 0;
     bool complete = !op->checks_more;
-    if (TN__UNLIKELY(((tn_frame *)frame)->size < op->frame_size))
-        return tn__call_with_older_frame(op, frame, 0, file, line);
     for (int i = 0; i < op->n_required; i++) {
-        const tn_tensor *t = *(tn_tensor *const *)(f + op->tensor_offsets[i]);
+        const tn_tensor *t = *(tn_tensor *const *)((const char *)frame + op->tensor_offsets[i]);
         if (TN__LIKELY(t != NULL))
             keys |= t->keys;
         else
@@ -99,17 +98,68 @@ static inline tn_status call_at(const tn_op *op, void *frame, const char *file, 
         TN__TRY(check_frame(op, frame, file, line));
     if (keys == 0 || op->n_tensor_args > op->n_required || op->n_list_args)
         keys = tn__frame_keys(op, frame);
-    return tn__dispatch(op, frame, keys, file, line);
+    *keys_out = keys;
+    return TN_OK;
 }
 
 tn_status tn_op_call_at(const tn_op *op, void *frame, const char *file, int line)
 {
-    return call_at(op, frame, file, line);
+    uint64_t keys;
+    if (TN__UNLIKELY(((tn_frame *)frame)->size < op->frame_size))
+        return tn__call_with_older_frame(op, frame, 0, file, line);
+    TN__TRY(keys_of(op, frame, file, line, &keys));
+    return tn__dispatch(op, frame, keys, file, line);
+}
+
+static tn_status call_any(const tn_op *op, void *frame)
+{
+    return tn_op_call_at(op, frame, NULL, 0);
+}
+
+/* What is kept for a failure goes to the stack, not to registers that would have to be saved. */
+static inline tn_status enter(const tn_op *op, void *frame, uint64_t keys)
+{
+    keys |= tn__keys_tls.include;
+    if (TN__UNLIKELY(keys != TN__KEYS_HOST))
+        return tn__enter_any(op, frame, keys);
+    tn__kernel *k = tn__kernel_in(op, TN__SLOT_DENSE + TN_CPU);
+    if (!k->leaf)
+        return k->enter(op, k, frame, TN__KEYS_HOST, NULL, 0);
+    const tn_op *volatile kept_op = op;
+    void *volatile kept_frame = frame;
+    tn_status status = k->fn((tn_call *)k->leaf, frame);
+    return TN__LIKELY(status == TN_OK) ? TN_OK : tn__kernel_failed(kept_op, kept_frame, status);
+}
+
+/* One tensor, and nothing else to look at. */
+static tn_status call_unary(const tn_op *op, void *frame)
+{
+    const tn_tensor *t = *(tn_tensor *const *)((const char *)frame + op->tensor_offsets[0]);
+    if (TN__UNLIKELY(((tn_frame *)frame)->size < op->frame_size || !t))
+        return call_any(op, frame);
+    return enter(op, frame, t->keys);
+}
+
+static tn_status call_binary(const tn_op *op, void *frame)
+{
+    const tn_tensor *a = *(tn_tensor *const *)((const char *)frame + op->tensor_offsets[0]);
+    const tn_tensor *b = *(tn_tensor *const *)((const char *)frame + op->tensor_offsets[1]);
+    if (TN__UNLIKELY(((tn_frame *)frame)->size < op->frame_size || !a || !b))
+        return call_any(op, frame);
+    return enter(op, frame, a->keys | b->keys);
+}
+
+void tn__op_choose_call(tn_op *op)
+{
+    bool plain = op->n_required == op->n_tensor_args && !op->n_list_args && !op->checks_more;
+    op->call = plain && op->n_required == 1   ? call_unary
+               : plain && op->n_required == 2 ? call_binary
+                                              : call_any;
 }
 
 tn_status tn_op_call(const tn_op *op, void *frame)
 {
-    return call_at(op, frame, NULL, 0);
+    return op->call(op, frame);
 }
 
 const tn_op *tn_op_at(size_t i)

@@ -60,6 +60,6 @@ tn_status tn__adapt_check_caller(const tn_op *op, const tn__layout *older, const
 void tn__runtime_init(void);
 extern const tn_op_decl tn__native_decls[];
 extern const size_t tn__native_count;
-extern tn_op *tn__native_ops[]; /* [TN__FORMS * i + form] */
+extern tn_op *tn__native_ops[] __attribute__((visibility("hidden"))); /* [TN__FORMS * i + form] */
 
 #endif

@@ -132,7 +132,8 @@ static tn_status stage_kernel(tn_registry *r, tn_op *op, int key, tn__kernel *k)
 static tn__kernel *new_kernel(tn_registry *r, const tn_kernel_decl *d, tn_kernel_fn fn,
                               tn__kernel *inner)
 {
-    tn__kernel *k = tn__zalloc(sizeof *k);
+    size_t record = d->flags & TN_KERNEL_LEAF ? sizeof(tn_call) : 0;
+    tn__kernel *k = tn__zalloc(sizeof *k + record);
     if (!k)
         return NULL;
     *k = (tn__kernel){.enter = tn__kernel_call,
@@ -302,6 +303,14 @@ static tn_status wrap(tn_registry *r, const tn_kernel_decl *d, tn_kernel_fn fn, 
     return TN_OK;
 }
 
+static void make_leaf(tn__kernel *k, const tn_op *op)
+{
+    k->leaf_record[0] = (tn_call){
+        .size = sizeof(tn_call), .flags = TN__CALL_LEAF, .op = op, .data = k->data, .kernel = k};
+    k->leaf = k->leaf_record;
+    k->enter = tn__leaf_call;
+}
+
 static tn_status stage_kernel_decl(tn_registry *r, const tn_kernel_decl *d)
 {
     if (!d->schema || !d->key)
@@ -324,7 +333,7 @@ static tn_status stage_kernel_decl(tn_registry *r, const tn_kernel_decl *d)
     if (d->fn && (is_backend(key) || key == TN__ALIAS_COMPOSITE_EXPLICIT) && writes(op))
         TN__TRY(wrap(r, d, tn__written_call, &k));
     else if (d->flags & TN_KERNEL_LEAF && !k->layout && gives_one_tensor(op))
-        k->enter = tn__leaf_call;
+        make_leaf(k, op);
     else if (d->fn && key == TN__ALIAS_COMPOSITE_EXPLICIT)
         TN__TRY(wrap(r, d, tn__fresh_call, &k));
     return stage_kernel(r, op, key, k);

@@ -11,11 +11,6 @@ void tn_retain(tn_tensor *t)
     tn__tensor_retain(t);
 }
 
-void tn_release(tn_tensor *t)
-{
-    tn__tensor_release(t);
-}
-
 void tn_tensors_release(tn_tensors *list)
 {
     tn__tensors_release(list);

@@ -1,8 +1,8 @@
 /* storage.c - tensor memory. A host storage is one block: this header, padded to 64 bytes, then the
  * data. Memory of other devices comes from the device's own allocator; a meta storage counts bytes
  * and has none. */
-#include "core/base/block_cache.h"
 #include "core/base/devices.h"
+#include "core/tensor/pairs.h"
 #include "core/tensor/tensor_impl.h"
 
 enum { HEADER = TN__STORAGE_HEADER, SMALL = TN__STORAGE_SMALL };
@@ -12,6 +12,8 @@ static void init(tn__storage *s, size_t bytes, tn_device device, void *data)
 {
     atomic_init(&s->refs, 1);
     atomic_init(&s->version, 0);
+    atomic_init(&s->savers, 0);
+    s->pair_class = 0;
     s->device = device;
     s->data = data;
     s->bytes = bytes;
@@ -67,11 +69,14 @@ tn_status tn__storage_new(tn_call *call, size_t bytes, tn_device device, tn__sto
     size_t data_bytes = device.type == TN_CPU ? bytes : 0;
     if (TN__UNLIKELY(data_bytes > (size_t)INT64_MAX - HEADER))
         return tn__fail_memory(call, bytes);
-    tn__storage *s = data_bytes <= SMALL ? tn__small_alloc(HEADER + data_bytes)
-                                         : tn__block_alloc(HEADER + data_bytes);
+    unsigned pair_class = data_bytes - 1 < SMALL ? tn__pair_class(data_bytes) : 0;
+    tn__storage *s = data_bytes <= SMALL
+                         ? tn__small_alloc(HEADER + (pair_class ? tn__pair_bytes(pair_class) : 0))
+                         : tn__block_alloc(HEADER + data_bytes);
     if (TN__UNLIKELY(!s))
         return tn__fail_memory(call, data_bytes);
     init(s, bytes, device, data_bytes ? (char *)s + HEADER : NULL);
+    s->pair_class = pair_class;
     *out = s;
     return TN_OK;
 }
@@ -100,9 +105,16 @@ void tn__storage_release(tn__storage *s)
     if (atomic_load_explicit(&s->refs, memory_order_acquire) != 1 &&
         atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1)
         return;
+    tn__storage_free(s);
+}
+
+void tn__storage_free(tn__storage *s)
+{
     size_t inline_bytes = 0;
     if (s->release)
         s->release(s->owner, s->data, s->bytes);
+    else if (s->pair_class)
+        inline_bytes = tn__pair_bytes(s->pair_class);
     else if (s->data)
         inline_bytes = s->bytes;
     if (TN__LIKELY(inline_bytes <= SMALL))

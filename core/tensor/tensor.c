@@ -1,5 +1,7 @@
 /* tensor.c - making and releasing tensors. A new row-major host tensor is two blocks from the
  * cache: this struct and its storage with the data behind it. Nothing here knows of operators. */
+#include <tenon/tensor.h>
+
 #include <string.h>
 
 #include "core/base/devices.h"
@@ -41,36 +43,25 @@ static inline __attribute__((always_inline)) tn_status new_struct(tn_call *call,
         device.index = 0; /* the first, or only, one */
     if (TN__UNLIKELY((uint64_t)ndim > TN_MAX_DIMS || (uint32_t)dtype >= TN_DTYPE_COUNT))
         return check_kind(call, ndim, dtype);
-    tn__tensor *t = tn__small_alloc(sizeof *t);
+    tn__tensor *t = tn__struct_take();
     if (TN__UNLIKELY(!t))
         return tn__fail_memory(call, sizeof *t);
-    t->dims = t->inline_dims;
-    t->dims_capacity = TN__INLINE_DIMS;
     t->pub.keys = tn__tensor_keys(device);
     t->pub.device = device;
     t->pub.dtype = (uint8_t)dtype;
     t->pub.flags = tn__mode_tls.flags;
     t->storage = NULL;
     t->offset = 0;
-    t->autograd = NULL;
     t->base = NULL;
-    atomic_init(&t->refs, 1);
     if (TN__UNLIKELY(ndim > TN__INLINE_DIMS)) {
         tn_status status = grow_dims(call, t, ndim);
         if (status != TN_OK) {
-            tn__small_free(t, sizeof *t);
+            tn__struct_keep(t);
             return status;
         }
     }
     *out = t;
     return TN_OK;
-}
-
-static void free_struct(tn__tensor *t)
-{
-    if (t->dims != t->inline_dims)
-        tn__free(t->dims);
-    tn__small_free(t, sizeof *t);
 }
 
 /* ---- geometry -------------------------------------------------------------------------------- */
@@ -157,72 +148,10 @@ static tn_status fill_strided(tn_call *call, tn__tensor *t, int64_t ndim, const 
 }
 
 /* ---- creation -------------------------------------------------------------------------------- */
-/* What a pair does not keep. The offset and the data pointer may have been moved in place, the
- * version says how often the former tensor was written. */
-static inline void dress(tn__tensor *t, int64_t numel, tn_dtype dtype, int64_t ndim)
+static __attribute__((noinline)) tn_status new_with_care(tn_call *call, int64_t ndim,
+                                                         const int64_t *sizes, tn_dtype dtype,
+                                                         tn_device device, tn_tensor **out)
 {
-    atomic_store_explicit(&t->storage->version, 0, memory_order_relaxed);
-    t->offset = 0;
-    t->pub.data = t->storage->data;
-    t->pub.numel = numel;
-    t->pub.keys = tn__tensor_keys((tn_device){TN_CPU, 0});
-    t->pub.device = (tn_device){TN_CPU, 0};
-    t->pub.dtype = (uint8_t)dtype;
-    t->pub.ndim = (uint8_t)ndim;
-    t->pub.flags = TN_TENSOR_CONTIGUOUS | TN_TENSOR_DENSE | tn__mode_tls.flags;
-}
-
-tn_tensor *tn__tensor_new_small_like(const tn_tensor *like, tn_dtype dtype)
-{
-    size_t bytes = (size_t)like->numel * tn__dtype_sizes[dtype];
-    int64_t ndim = like->ndim;
-    if (ndim > TN__INLINE_DIMS || bytes - 1 >= TN__STORAGE_SMALL)
-        return NULL;
-    tn__tensor *t = tn__pair_take(bytes);
-    if (TN__UNLIKELY(!t))
-        return NULL;
-    dress(t, like->numel, dtype, ndim);
-    for (int64_t i = 0; i < ndim; i++) {
-        t->inline_dims[i] = like->sizes[i];
-        t->inline_dims[TN__INLINE_DIMS + i] = like->strides[i];
-    }
-    return &t->pub;
-}
-
-/* A small row-major host tensor; false when it is none of that, or something is wrong with it. */
-static inline bool new_small(int64_t ndim, const int64_t *sizes, tn_dtype dtype, tn_tensor **out)
-{
-    int64_t strides[TN__INLINE_DIMS], count = 1;
-    if ((uint64_t)ndim > TN__INLINE_DIMS || (uint32_t)dtype >= TN_DTYPE_COUNT)
-        return false;
-    for (int64_t i = ndim - 1; i >= 0; i--) {
-        strides[i] = count;
-        if ((uint64_t)sizes[i] - 1 >= TN__STORAGE_SMALL)
-            return false;
-        count *= sizes[i]; /* at most 2^13 a step, and checked before the next */
-        if (count > TN__STORAGE_SMALL)
-            return false;
-    }
-    size_t bytes = (size_t)count * tn__dtype_sizes[dtype];
-    if (bytes > TN__STORAGE_SMALL)
-        return false;
-    tn__tensor *t = tn__pair_take(bytes);
-    if (TN__UNLIKELY(!t))
-        return false;
-    dress(t, count, dtype, ndim);
-    for (int64_t i = 0; i < ndim; i++) {
-        t->inline_dims[i] = sizes[i];
-        t->inline_dims[TN__INLINE_DIMS + i] = strides[i];
-    }
-    *out = &t->pub;
-    return true;
-}
-
-tn_status tn__tensor_new(tn_call *call, int64_t ndim, const int64_t *sizes, tn_dtype dtype,
-                         tn_device device, tn_tensor **out)
-{
-    if (TN__LIKELY(device.type == TN_CPU) && new_small(ndim, sizes, dtype, out))
-        return TN_OK;
     tn__tensor *t;
     TN__TRY(new_struct(call, ndim, dtype, device, &t));
     size_t bytes;
@@ -232,10 +161,59 @@ tn_status tn__tensor_new(tn_call *call, int64_t ndim, const int64_t *sizes, tn_d
     else
         status = tn__storage_new(call, bytes, device, &t->storage);
     if (TN__UNLIKELY(status != TN_OK)) {
-        free_struct(t);
+        tn__struct_keep(t);
         return status;
     }
     t->pub.data = t->storage->data;
+    *out = &t->pub;
+    return TN_OK;
+}
+
+/* A small row-major host tensor. What is none of that, or has something wrong with it, is made with
+ * care. */
+static __attribute__((noinline)) tn_status new_small(tn_call *call, int64_t ndim,
+                                                     const int64_t *sizes, tn_dtype dtype,
+                                                     tn_device device, tn_tensor **out)
+{
+    int64_t count = 1;
+    if (device.type != TN_CPU || (uint64_t)ndim > TN__INLINE_DIMS ||
+        (uint32_t)dtype >= TN_DTYPE_COUNT)
+        return new_with_care(call, ndim, sizes, dtype, device, out);
+    for (int64_t i = 0; i < ndim; i++) {
+        if ((uint64_t)sizes[i] - 1 >= TN__STORAGE_SMALL || count > TN__STORAGE_SMALL)
+            return new_with_care(call, ndim, sizes, dtype, device, out);
+        count *= sizes[i]; /* both are at most 2^13 */
+    }
+    size_t bytes = (size_t)count * tn__dtype_sizes[dtype];
+    if (bytes > TN__STORAGE_SMALL || !tn__pair_waits(bytes))
+        return new_with_care(call, ndim, sizes, dtype, device, out);
+    tn__tensor *t = tn__pair_take(bytes);
+    tn__pair_dress(t, count, dtype, ndim);
+    int64_t stride = 1;
+    for (int64_t i = ndim - 1; i >= 0; i--) {
+        t->inline_dims[i] = sizes[i];
+        t->inline_dims[TN__INLINE_DIMS + i] = stride;
+        stride *= sizes[i];
+    }
+    *out = &t->pub;
+    return TN_OK;
+}
+
+/* One dimension, the usual case, needs no loop. */
+tn_status tn__tensor_new(tn_call *call, int64_t ndim, const int64_t *sizes, tn_dtype dtype,
+                         tn_device device, tn_tensor **out)
+{
+    if (ndim != 1 || device.type != TN_CPU || (uint32_t)dtype >= TN_DTYPE_COUNT)
+        return new_small(call, ndim, sizes, dtype, device, out);
+    int64_t count = sizes[0];
+    size_t bytes = (size_t)count * tn__dtype_sizes[(uint32_t)dtype];
+    if ((uint64_t)count > TN__STORAGE_SMALL || bytes - 1 >= TN__STORAGE_SMALL ||
+        !tn__pair_waits(bytes))
+        return new_small(call, 1, sizes, dtype, device, out);
+    tn__tensor *t = tn__pair_take(bytes);
+    tn__pair_dress(t, count, dtype, 1);
+    t->inline_dims[0] = count;
+    t->inline_dims[TN__INLINE_DIMS] = 1;
     *out = &t->pub;
     return TN_OK;
 }
@@ -278,7 +256,7 @@ tn_status tn__tensor_new_strided(tn_call *call, int64_t ndim, const int64_t *siz
     if (status == TN_OK)
         status = tn__storage_new(call, bytes, device, &t->storage);
     if (status != TN_OK) {
-        free_struct(t);
+        tn__struct_keep(t);
         return status;
     }
     t->pub.data = t->storage->data;
@@ -319,7 +297,7 @@ tn_status tn__tensor_view_with_care(tn_call *call, tn_tensor *base, int64_t ndim
     if (status == TN_OK)
         status = fill_strided(call, t, ndim, sizes, strides);
     if (TN__UNLIKELY(status != TN_OK)) {
-        free_struct(t);
+        tn__struct_keep(t);
         return status;
     }
     atomic_fetch_add_explicit(&b->storage->refs, 1, memory_order_relaxed);
@@ -398,28 +376,83 @@ void tn__tensor_retain(tn_tensor *t)
     atomic_fetch_add_explicit(&tn__impl(t)->refs, 1, memory_order_relaxed);
 }
 
-/* A view lets go of a storage that others hold; a tensor that goes with its storage is kept as a
- * pair. */
-void tn__tensor_release(tn_tensor *t)
+/* The last reference has gone, and no short way fits. */
+static __attribute__((noinline)) void let_go(tn__tensor *t)
+{
+    tn__storage *s = t->storage;
+    tn_tensor *base = t->base;
+    atomic_store_explicit(&t->refs, 1, memory_order_relaxed);
+    if (TN__UNLIKELY(t->autograd != NULL))
+        drop_autograd(t);
+    if (!base && atomic_load_explicit(&s->refs, memory_order_acquire) == 1 && tn__pair_keep(t, s))
+        return;
+    tn__storage_release(s);
+    tn__struct_keep(t);
+    if (base)
+        tn__tensor_release(base); /* no view itself: it goes no deeper */
+}
+
+static __attribute__((noinline)) void last_of_storage(tn__storage *s, tn_tensor *base)
+{
+    tn__storage_free(s);
+    tn__tensor_release(base);
+}
+
+/* A view, most of the time, is neither the last of its storage nor of its base. */
+static inline void let_go_view(tn__tensor *t)
+{
+    tn__storage *s = t->storage;
+    tn__tensor *base = tn__impl(t->base);
+    if (TN__UNLIKELY(!tn__struct_push(t))) {
+        let_go(t);
+        return;
+    }
+    if (TN__UNLIKELY(atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) == 1)) {
+        last_of_storage(s, &base->pub);
+        return;
+    }
+    if (TN__UNLIKELY(atomic_fetch_sub_explicit(&base->refs, 1, memory_order_acq_rel) == 1))
+        let_go(base);
+}
+
+static __attribute__((noinline)) void release_shared(tn__tensor *t)
+{
+    if (atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) == 1)
+        let_go(t);
+}
+
+/* A tensor that goes with its storage is kept as a pair. Ends in tail calls, so that it saves no
+ * register. */
+static inline void release(tn__tensor *t)
 {
     if (!t)
         return;
-    tn__tensor *self = tn__impl(t);
-    if (atomic_load_explicit(&self->refs, memory_order_acquire) != 1 &&
-        atomic_fetch_sub_explicit(&self->refs, 1, memory_order_acq_rel) != 1)
-        return;
-    if (TN__UNLIKELY(self->autograd != NULL))
-        drop_autograd(self);
-    tn__storage *s = self->storage;
-    if (atomic_load_explicit(&s->refs, memory_order_acquire) == 1 && tn__pair_keep(self)) {
-        atomic_store_explicit(&self->refs, 1, memory_order_relaxed);
+    if (atomic_load_explicit(&t->refs, memory_order_acquire) != 1) {
+        release_shared(t);
         return;
     }
-    tn_tensor *base = self->base;
-    tn__storage_release(s);
-    free_struct(self);
-    if (base)
-        tn__tensor_release(base); /* no view itself: it goes no deeper */
+    if (TN__UNLIKELY(t->autograd != NULL)) {
+        let_go(t);
+        return;
+    }
+    if (t->base) {
+        let_go_view(t);
+        return;
+    }
+    tn__storage *s = t->storage;
+    if (atomic_load_explicit(&s->refs, memory_order_acquire) == 1 && tn__pair_keep(t, s))
+        return;
+    let_go(t);
+}
+
+void tn__tensor_release(tn_tensor *t)
+{
+    release(tn__impl(t));
+}
+
+void tn_release(tn_tensor *t)
+{
+    release(tn__impl(t));
 }
 
 tn_status tn__tensors_new(tn_call *call, int64_t len, tn_tensors *out)

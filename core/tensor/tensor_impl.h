@@ -15,6 +15,7 @@ typedef struct tn__storage {
     atomic_int refs;
     tn_device device;
     atomic_uint version; /* bumped by every write through any view */
+    uint32_t pair_class; /* of host data that stands behind the header: pairs.h; 0: other */
     void *data;
     size_t bytes;
     void (*release)(void *owner, void *data,
@@ -22,6 +23,7 @@ typedef struct tn__storage {
     void *owner;
     const char *written_file; /* call site of the last write; NULL: none known */
     int32_t written_line;
+    atomic_uint savers; /* nodes of a graph that hold one of its tensors, and may have to let go */
 } tn__storage;
 
 typedef struct tn__tensor {
@@ -37,6 +39,12 @@ typedef struct tn__tensor {
         *dims; /* sizes then strides: inline_dims, or a heap block for more than TN__INLINE_DIMS */
     int64_t inline_dims[2 * TN__INLINE_DIMS];
 } tn__tensor;
+
+/* Device, dtype, number of dimensions and flags of a tn_tensor are one word. */
+enum { TN__KIND_BYTES = 8 };
+_Static_assert(offsetof(tn_tensor, flags) + sizeof(uint16_t) ==
+                   offsetof(tn_tensor, device) + TN__KIND_BYTES,
+               "device, dtype, ndim and flags fill one word");
 
 /* What tensors made by this thread are given: set by grad mode and inference mode. */
 typedef struct tn__tensor_mode {
@@ -55,15 +63,20 @@ static inline tn__tensor *tn__impl(const tn_tensor *t)
 
 /* The Autograd functionality's bit of a key set (core/dispatch/dispatch.h asserts it). */
 #define TN__KEY_AUTOGRAD (UINT64_C(1) << 11)
+/* What a plain tensor's keys consist of: its backend and the dense functionality. */
+#define TN__KEYS_PLAIN UINT64_C(0x1ff)
 
-/* Ties a view to its base, so that a write through one is seen by the other's history. A view of
- * another dtype carries no gradient; inference mode knows of none. */
+_Static_assert((TN_DTYPES_FLOATING | TN_DTYPES_COMPLEX) ==
+                   (TN_DTYPES_ALL & ~(TN_DTYPE_BIT(TN_F16) - 1)),
+               "the dtypes that carry gradients are the last ones");
+
+/* Ties a view to its base, so that a write through one is seen by the other's history. Integers
+ * carry no gradient; inference mode knows of none. */
 static inline void tn__view_bind(tn__tensor *t, tn__tensor *of)
 {
     tn_tensor *base = of->base ? of->base : &of->pub;
     t->base = NULL;
-    if (!(TN_DTYPE_BIT(t->pub.dtype) & (TN_DTYPES_FLOATING | TN_DTYPES_COMPLEX)) ||
-        t->pub.dtype != base->dtype)
+    if (t->pub.dtype < TN_F16 || base->dtype < TN_F16)
         return;
     if (TN__UNLIKELY((t->pub.flags | base->flags) & TN_TENSOR_INFERENCE)) {
         t->pub.flags |= TN_TENSOR_INFERENCE;
@@ -83,6 +96,7 @@ tn_status tn__storage_from_memory(tn_call *call, void *data, size_t bytes, tn_de
 void tn__storage_keep_memory(void *owner, void *data,
                              size_t bytes); /* a release that does nothing */
 void tn__storage_release(tn__storage *s);
+void tn__storage_free(tn__storage *s); /* whose last reference has gone */
 enum {
     TN__STORAGE_HEADER = 64,
     TN__STORAGE_SMALL = 8192
@@ -91,9 +105,6 @@ enum {
 /* ---- tensor.c -------------------------------------------------------------------------------- */
 tn_status tn__tensor_new(tn_call *call, int64_t ndim, const int64_t *sizes, tn_dtype dtype,
                          tn_device device, tn_tensor **out);
-/* A host tensor of the sizes of a row-major `like` and of a few thousand bytes; NULL, with nothing
- * recorded, when it does not fit that or memory ran out. */
-tn_tensor *tn__tensor_new_small_like(const tn_tensor *like, tn_dtype dtype);
 tn_status tn__tensor_new_strided(tn_call *call, int64_t ndim, const int64_t *sizes,
                                  const int64_t *strides, tn_dtype dtype, tn_device device,
                                  tn_tensor **out);

@@ -18,10 +18,16 @@
 #endif
 
 #if defined(__GNUC__)
-#define TN_API __attribute__((visibility("default")))
+#define TN_EXPORT __attribute__((visibility("default")))
+#if defined(__has_attribute) && __has_attribute(noplt)
+#define TN_API TN_EXPORT __attribute__((noplt)) /* a call is one jump, through the GOT */
+#else
+#define TN_API TN_EXPORT
+#endif
 #define TN_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define TN_COLD __attribute__((cold, noinline))
 #else
+#define TN_EXPORT
 #define TN_API
 #define TN_PRINTF(fmt, args)
 #define TN_COLD

@@ -68,7 +68,7 @@ extern TN_HIDDEN const tn_api *tn;
  * that is not TN_OK; then nothing of what it registered appears. */
 extern TN_HIDDEN tn_status (*const tn_plugin_init)(tn_registry *r);
 
-extern TN_API const tn_plugin tenon_plugin;
+extern TN_EXPORT const tn_plugin tenon_plugin;
 
 static inline tn_status tn_plugin_start(const tn_api *api, tn_registry *r)
 {

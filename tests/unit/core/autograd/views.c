@@ -95,3 +95,50 @@ Test(views, a_new_geometry_in_place_is_no_write)
         EXPECT(tn_grad(x), 0, 4, 0, 8);
     }
 }
+
+/* What a node has saved is written by a later recorded call that the node is below: neither may hold
+ * the other when the graph is given up. */
+static void write_what_is_saved(tn_tensor *x, int which)
+{
+    TN_SCOPE {
+        tn_tensor *a = which == 2 ? tn_scoped(filled(2, 3)) : tn_mul(x, 2);
+        tn_tensor *b = tn_mul(a, which == 2 ? x : a);
+        tn_tensor *into = which == 1 ? tn_slice(a) : a;
+        cr_assert_not_null(which == 1 ? tn_mul_(into, a) : tn_add_(into, b), "%s",
+                           tn_error_last()->message);
+        FAILS(tn_backward_from(tn_sum(tn_add(a, b))), "inplace");
+    }
+}
+
+Test(views, an_abandoned_graph_is_freed_whatever_was_written)
+{
+    tn_tensor *x = LEAF(2, 3);
+    for (int which = 0; which < 3; which++) {
+        tn__memory_stats before, after;
+        write_what_is_saved(x, which);
+        tn__memory_get(&before);
+        write_what_is_saved(x, which);
+        tn__memory_get(&after);
+        cr_expect_eq(after.live_blocks, before.live_blocks, "%d: %lld blocks, %lld before", which,
+                     (long long)after.live_blocks, (long long)before.live_blocks);
+        cr_expect_eq(after.live_allocations, before.live_allocations, "%d", which);
+    }
+    tn_release(x);
+}
+
+/* No strides lead from a complex base to a real view of it. */
+Test(views, a_view_of_another_dtype_is_not_written_and_not_followed)
+{
+    TN_SCOPE {
+        tn_tensor *x = tn_scoped(LEAF(1, 2, 3, 4)), *pairs = tn_view(x, TN_INTS(2, 2));
+        tn_tensor *z = tn_clone(tn_view_as_complex(pairs)), *view = tn_view_as_real(z);
+        cr_assert_null(tn_mul_(view, 2));
+        cr_assert(strstr(tn_error_last()->message, "another dtype"), "%s",
+                  tn_error_last()->message);
+        tn_error_clear();
+        cr_assert_not_null(tn_mul_(z, 2), "%s", tn_error_last()->message);
+        FAILS(tn_backward_from(tn_sum(view)), "take the view again");
+        OK(tn_backward_from(tn_sum(tn_view_as_real(z))));
+        EXPECT(tn_grad(x), 2, 2, 2, 2);
+    }
+}
