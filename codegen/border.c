@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "m4.h"
+
 static const char *const item_words[] = {"border", "external", "constant", "section", "struct",
                                          "enum",   "alias",    "opaque",   "callback"};
 static const char *const member_words[] = {"field", "function", "union", "group"};
@@ -63,11 +65,11 @@ static const char *text_of(bd_border *b, const cg_node *map, const char *key)
         bd_error(b, node->pos, "'%s' is %s; write a text", key, cg_node_describe(node));
         return "";
     }
-    if (strstr(node->text, "*/") || strstr(node->text, "@{") || strstr(node->text, "@}") ||
-        strchr(node->text, '|'))
+    if (strstr(node->text, "*/") || strchr(node->text, '|') || cg_m4_word(node->text))
         bd_error(
             b, node->pos,
-            "'%s' contains */, @{, @} or |, which end a comment or a table; write it differently",
+            "'%s' contains */ or |, which end a comment or a table, or what the templates take "
+            "for theirs, as @{ and m4_; write it differently",
             key);
     return node->text;
 }

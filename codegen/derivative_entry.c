@@ -9,11 +9,6 @@
 
 enum { DIFFERENTIABLE = 64 }; /* bits of value_for */
 
-static bool is_tensor_field(const tn_field *f)
-{
-    return f->kind == TN_FIELD_TENSOR || f->kind == TN_FIELD_TENSORS;
-}
-
 /* ---- which operator an entry is about --------------------------------------------------------- */
 static const cg_op *find_op(const cg_maker *m, const char *name, const char *overload,
                             const cg_group **group)
@@ -110,26 +105,6 @@ typedef struct keys {
     int n;
 } keys;
 
-static int find_argument(const tn__layout *l, const char *name, size_t n)
-{
-    for (int i = l->n_results; i < l->n_results + l->n_args; i++)
-        if (strlen(l->fields[i].name) == n && memcmp(l->fields[i].name, name, n) == 0)
-            return i;
-    return -1;
-}
-
-/* "result", "result1" or the result's name; -1: no result. */
-static int find_result(const tn__layout *l, const char *name)
-{
-    char numbered[32];
-    for (int i = 0; i < l->n_results; i++) {
-        snprintf(numbered, sizeof numbered, "result%d", i);
-        if (strcmp(l->fields[i].name, name) == 0 || strcmp(numbered, name) == 0)
-            return i;
-    }
-    return l->n_results && strcmp(name, "result") == 0 ? 0 : -1;
-}
-
 static void unknown_key(cg_maker *m, const cg_derivative *d, const cg_node *node, const char *word)
 {
     const tn__layout *l = d->op->layout;
@@ -138,11 +113,11 @@ static void unknown_key(cg_maker *m, const cg_derivative *d, const cg_node *node
     int n = 3;
     for (int i = l->n_results; i < l->n_results + l->n_args && n < 128; i++) {
         names[n++] = l->fields[i].name;
-        if (is_tensor_field(&l->fields[i]))
+        if (cg_field_is_tensor(&l->fields[i]))
             snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", *list ? ", " : "",
                      l->fields[i].name);
     }
-    if (find_argument(l, word, strlen(word)) >= 0) {
+    if (cg_find_argument(l, word) >= 0) {
         cg_refuse(m, node->pos,
                   "'%.60s' is no Tensor, so it has no gradient; the Tensor arguments "
                   "are %s",
@@ -169,11 +144,11 @@ static bool taken(const keys *ks, int field, bool is_forward)
 static bool read_name(cg_maker *m, const cg_derivative *d, const keys *ks, key *k, const char *word)
 {
     const tn__layout *l = d->op->layout;
-    int at = find_argument(l, word, strlen(word));
+    int at = cg_find_argument(l, word);
     bool is_result = at < 0;
     if (is_result)
-        at = find_result(l, word);
-    if (at < 0 || !is_tensor_field(&l->fields[at])) {
+        at = cg_find_result(l, word);
+    if (at < 0 || !cg_field_is_tensor(&l->fields[at])) {
         unknown_key(m, d, k->node, word);
         return false;
     }

@@ -24,11 +24,6 @@ static const char *node_name(cg_maker *m, const char *name)
     return s;
 }
 
-static bool is_tensor_field(const tn_field *f)
-{
-    return f->kind == TN_FIELD_TENSOR || f->kind == TN_FIELD_TENSORS;
-}
-
 cg_derivative *cg_derivative_start(cg_maker *m, const cg_op *op, bool gives_bool, cg_pos pos)
 {
     const tn__layout *l = op->layout;
@@ -48,7 +43,7 @@ cg_derivative *cg_derivative_start(cg_maker *m, const cg_op *op, bool gives_bool
         !d->arguments)
         return NULL;
     for (int i = 0; i < l->n_results; i++)
-        if (is_tensor_field(&l->fields[i]) && !gives_bool)
+        if (cg_field_is_tensor(&l->fields[i]) && !gives_bool)
             d->flags[i] = TN_FIELD_DIFFERENTIABLE;
     m->out->n++;
     return d;

@@ -140,7 +140,7 @@ static void read_helper(cg_maker *m, const cg_node *entry, const cg_node *v)
             cg_node_describe(v));
         return;
     }
-    cg_callee c = {.schema = tn__schema_parse(m->a, v->text, strlen(v->text), false, &err),
+    cg_callee c = {.schema = tn__schema_parse(m->a, v->text, strlen(v->text), true, &err),
                    .overload = "",
                    .is_helper = true,
                    .is_own = true,

@@ -89,18 +89,23 @@ static int find_field(const tn__layout *l, int from, int to, const char *name)
     return -1;
 }
 
-/* "result" is the first, "result2" the third, whatever their names. */
-static int find_result(const tn__layout *l, const char *name)
+int cg_find_argument(const tn__layout *l, const char *name)
 {
+    return find_field(l, l->n_results, l->n_results + l->n_args, name);
+}
+
+int cg_find_result(const tn__layout *l, const char *name)
+{
+    char numbered[32];
     int i = find_field(l, 0, l->n_results, name);
-    if (i >= 0 || strncmp(name, "result", 6) != 0)
+    if (i >= 0)
         return i;
-    if (!name[6])
-        return l->n_results ? 0 : -1;
-    if (strspn(name + 6, "0123456789") != strlen(name + 6) || strlen(name) > 8)
-        return -1;
-    i = atoi(name + 6);
-    return i < l->n_results ? i : -1;
+    for (i = 0; i < l->n_results; i++) {
+        snprintf(numbered, sizeof numbered, "result%d", i);
+        if (strcmp(numbered, name) == 0)
+            return i;
+    }
+    return l->n_results && strcmp(name, "result") == 0 ? 0 : -1;
 }
 
 static bool result_is_list(const cg_scope *s)
@@ -163,7 +168,7 @@ static const cg_value *tangent(cg_scope *s, const cg_syntax *x)
         !strchr("tp", x->text[n - 1]))
         return NULL;
     snprintf(name, sizeof name, "%.*s", (int)n - 2, x->text);
-    int at = find_field(l, l->n_results, l->n_results + l->n_args, name);
+    int at = cg_find_argument(l, name);
     if (at < 0)
         return NULL;
     if (x->text[n - 1] == 'p')
@@ -202,14 +207,14 @@ static const cg_value *unknown_name(cg_scope *s, const cg_syntax *x)
 static const cg_value *type_name(cg_scope *s, const cg_syntax *x)
 {
     const tn__layout *l = s->of->op->layout;
-    int at = find_field(l, l->n_results, l->n_results + l->n_args, x->text);
+    int at = cg_find_argument(l, x->text);
     if (at >= 0)
         return field(s, x, at);
     if (strcmp(x->text, "grad") == 0)
         return gradient(s, x, 0);
     if (strcmp(x->text, "grads") == 0)
         return gradients(s, x);
-    at = find_result(l, x->text);
+    at = cg_find_result(l, x->text);
     if (at >= 0)
         return field(s, x, at);
     if (strcmp(x->text, "True") == 0 || strcmp(x->text, "False") == 0)
@@ -308,8 +313,7 @@ static const cg_value *type_shape(cg_scope *s, const cg_syntax *x)
     const cg_value *of = cg_formula_type(s, x->operands[0]);
     if (!of)
         return NULL;
-    if (of->kind != CG_VALUE_FIELD ||
-        (of->type.kind != TN_FIELD_TENSOR && of->type.kind != TN_FIELD_TENSORS))
+    if (of->kind != CG_VALUE_FIELD || !cg_field_is_tensor(&s->of->op->layout->fields[of->index]))
         return cg_formula_fail(
             s, x->operands[0]->offset,
             "shape takes an argument or a result that is a Tensor or a Tensor[]; "
@@ -338,8 +342,7 @@ static bool is_overload(const cg_scope *s, const cg_syntax *x)
     const tn__layout *l = s->of->op->layout;
     const char *name = x->operands[0]->text;
     bool is_value = strcmp(name, "grad") == 0 || strcmp(name, "grads") == 0 ||
-                    find_result(l, name) >= 0 ||
-                    find_field(l, l->n_results, l->n_results + l->n_args, name) >= 0;
+                    cg_find_result(l, name) >= 0 || cg_find_argument(l, name) >= 0;
     return cg_formula_can_call(s, name, x->text) ||
            (!is_value && cg_formula_can_call(s, name, NULL));
 }

@@ -65,7 +65,11 @@ cg_value *cg_value_new(cg_scope *s, cg_value_kind kind, cg_type type, size_t off
                        const char *text);
 bool cg_value_give(cg_scope *s, cg_value *v, int n, const cg_value *const *operands);
 
-/* formula.c: NULL after an error. */
+/* formula.c: fields by name, -1: there is none. "result" is the first one, "result2" the third, whatever
+ * their names. */
+int cg_find_argument(const tn__layout *l, const char *name);
+int cg_find_result(const tn__layout *l, const char *name);
+/* NULL after an error. */
 const cg_value *cg_formula_type(cg_scope *s, const cg_syntax *x);
 
 /* formula_host.c: operators and members of what is no tensor. NULL, and no error: it is none of those. */
@@ -93,7 +97,9 @@ const cg_value *cg_convert(cg_scope *s, const cg_value *v, const tn_field *to,
                            const cg_value *like);
 const char *cg_type_name(char *buf, size_t cap, cg_type t);
 cg_type cg_type_of_field(const tn_field *f);
+bool cg_field_is_tensor(const tn_field *f); /* or a Tensor[] */
 bool cg_is_tensor(const cg_value *v);
+bool cg_is_list(const cg_value *v);
 bool cg_is_number(const cg_value *v); /* int, float or Scalar, not optional */
 
 /* formula_saves.c: adds to the derivative's value_for and shape_for. */
@@ -101,7 +107,5 @@ void cg_formula_saves(const cg_value *v, uint64_t bits, cg_derivative *d);
 
 /* formula_print.c: false when memory ran out. */
 bool cg_formula_print(tn__arena *a, const cg_value *v, cg_code *out);
-/* A default value as a C expression. */
-const char *cg_default_print(tn__arena *a, const tn_field *f, const void *at);
 
 #endif

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "defaults.h"
+
 enum { ARGUMENTS = 64, OVERLOADS = 64 };
 
 /* How a call's operands become a callee's arguments. */
@@ -173,6 +175,15 @@ static bool check_results(cg_scope *s, size_t offset, const cg_callee *c)
     return false;
 }
 
+static const cg_value *default_of(cg_scope *s, size_t offset, const tn__layout *l,
+                                  const tn_field *f)
+{
+    const char *text = cg_default_argument(s->arena, f, l->defaults + f->offset);
+    if (!text)
+        return cg_formula_fail(s, offset, "out of memory");
+    return cg_value_new(s, CG_VALUE_LEAF, cg_type_of_field(f), offset, text);
+}
+
 static const cg_value *make_call(cg_scope *s, size_t offset, const binding *b)
 {
     const cg_callee *c = b->callee;
@@ -186,11 +197,7 @@ static const cg_value *make_call(cg_scope *s, size_t offset, const binding *b)
             like = b->args[i];
     for (int i = 0; i < l->n_args; i++) {
         const tn_field *f = &l->fields[l->n_results + i];
-        if (b->args[i])
-            args[i] = cg_convert(s, b->args[i], f, like);
-        else
-            args[i] = cg_value_new(s, CG_VALUE_LEAF, cg_type_of_field(f), offset,
-                                   cg_default_print(s->arena, f, l->defaults + f->offset));
+        args[i] = b->args[i] ? cg_convert(s, b->args[i], f, like) : default_of(s, offset, l, f);
     }
     cg_value *v = cg_value_new(s, CG_VALUE_CALL, result_type(c), offset, c->c_name);
     if (!cg_value_give(s, v, l->n_args, args))

@@ -32,6 +32,17 @@ const char *cg_type_name(char *buf, size_t cap, cg_type t)
     return buf;
 }
 
+static bool is_list(int kind)
+{
+    return kind == TN_FIELD_TENSORS || kind == TN_FIELD_INTS || kind == TN_FIELD_FLOATS ||
+           kind == TN_FIELD_BOOLS || kind == TN_FIELD_SCALARS;
+}
+
+bool cg_field_is_tensor(const tn_field *f)
+{
+    return f->kind == TN_FIELD_TENSOR || f->kind == TN_FIELD_TENSORS;
+}
+
 bool cg_is_tensor(const cg_value *v)
 {
     return v->type.kind == TN_FIELD_TENSOR;
@@ -43,16 +54,15 @@ bool cg_is_number(const cg_value *v)
     return !v->type.optional && (k == TN_FIELD_INT || k == TN_FIELD_FLOAT || k == TN_FIELD_SCALAR);
 }
 
+bool cg_is_list(const cg_value *v)
+{
+    return is_list(v->type.kind);
+}
+
 static bool may_be_absent(const tn_field *f)
 {
     return f->flags & TN_FIELD_OPTIONAL || f->kind == TN_FIELD_OPT_INT ||
            f->kind == TN_FIELD_OPT_FLOAT || f->kind == TN_FIELD_OPT_BOOL;
-}
-
-static bool is_list(int kind)
-{
-    return kind == TN_FIELD_TENSORS || kind == TN_FIELD_INTS || kind == TN_FIELD_FLOATS ||
-           kind == TN_FIELD_BOOLS || kind == TN_FIELD_SCALARS;
 }
 
 /* "int[1]" takes an int. */

@@ -282,7 +282,7 @@ static const cg_value *geometry(cg_scope *s, const cg_syntax *x, const member *m
     return v;
 }
 
-/* `has` and `value` of an optional value that is no tensor. */
+/* `defined` and `value` of an optional value that is no tensor. */
 static const cg_value *optional_member(cg_scope *s, const cg_syntax *x, const cg_value *of)
 {
     static const struct {
@@ -321,7 +321,6 @@ const cg_value *cg_host_member(cg_scope *s, const cg_syntax *x, const cg_value *
                                const cg_value *argument)
 {
     bool is_call = x->kind == CG_SYNTAX_CALL;
-    bool is_list = of->type.kind >= TN_FIELD_TENSORS && of->type.kind <= TN_FIELD_SCALARS;
     if (cg_is_tensor(of)) {
         for (size_t i = 0; i < sizeof of_tensor / sizeof *of_tensor; i++)
             if (strcmp(of_tensor[i].name, x->text) == 0 && of_tensor[i].takes_index == is_call &&
@@ -331,8 +330,7 @@ const cg_value *cg_host_member(cg_scope *s, const cg_syntax *x, const cg_value *
     }
     if (is_call)
         return NULL;
-    if (is_list && strcmp(x->text, "len") == 0 && !cg_is_number(of) &&
-        of->type.kind != TN_FIELD_SCALAR) {
+    if (cg_is_list(of) && strcmp(x->text, "len") == 0) {
         cg_value *v = cg_value_new(s, CG_VALUE_MEMBER, of_kind(TN_FIELD_INT), x->offset, "len");
         if (!cg_value_give(s, v, 1, &of))
             return NULL;

@@ -5,11 +5,8 @@
 static void save(const cg_value *v, bool geometry, uint64_t bits, cg_derivative *d)
 {
     geometry |= v->is_geometry;
-    if (v->kind == CG_VALUE_FIELD) {
-        int kind = (int)d->op->layout->fields[v->index].kind;
-        if (kind == TN_FIELD_TENSOR || kind == TN_FIELD_TENSORS)
-            *(geometry ? &d->shape_for[v->index] : &d->value_for[v->index]) |= bits;
-    }
+    if (v->kind == CG_VALUE_FIELD && cg_field_is_tensor(&d->op->layout->fields[v->index]))
+        *(geometry ? &d->shape_for[v->index] : &d->value_for[v->index]) |= bits;
     for (int i = 0; i < v->n; i++)
         save(v->operands[i], v->is_geometry && i == 0, bits, d);
 }

@@ -198,11 +198,13 @@ static char *put_list(char *to, const char *at, const char *end, const list *l)
             used = n;
             room = l->rest;
         } else {
-            to = mempcpy(to, " ", i > 1);
+            if (i > 1)
+                *to++ = ' ';
             used += n + !is_head;
         }
         to = mempcpy(to, at, (size_t)(stop - at));
-        to = mempcpy(to, ",", comma);
+        if (comma)
+            *to++ = ',';
         at = mark ? mark + 2 : end;
     }
     return to;

@@ -80,6 +80,34 @@ static void check_names(maker *m, const cg_entry *e, const tn__layout *l)
     }
 }
 
+/* What becomes C must be as strict as a schema that a plugin registers. */
+static void check_schema(maker *m, const cg_entry *e, const tn__schema *s)
+{
+    tn__schema_error err = {0, ""};
+    if (!s->text) /* it follows from another one */
+        return;
+    const char *taken = cg_m4_word(s->text);
+    if (taken)
+        fail(m, e, e->func.pos,
+             "it holds '%.3s', which the templates would take for theirs; write another name or "
+             "default",
+             taken);
+    else if (!tn__schema_parse(m->a, s->text, strlen(s->text), true, &err))
+        fail(m, e, cg_at(&e->func, err.column > 0 ? (size_t)err.column - 1 : 0), "%s", err.message);
+}
+
+/* An option of an expression call replaces a number, not its kind. */
+static void check_defaults(maker *m, const cg_entry *e, const tn__layout *l)
+{
+    for (int i = l->n_results; i < l->n_results + l->n_args; i++) {
+        const tn_field *f = &l->fields[i];
+        const tn_scalar *s = (const void *)((const char *)l->defaults + f->offset);
+        if (f->kind == TN_FIELD_SCALAR && s->kind == TN_SCALAR_COMPLEX)
+            fail(m, e, e->func.pos, "the default of '%s' is complex; write a real number or None",
+                 f->name);
+    }
+}
+
 /* ---- one operator ---------------------------------------------------------------------------- */
 static cg_op *make_op(maker *m, const cg_entry *e, const tn__schema *s, int form)
 {
@@ -88,18 +116,15 @@ static cg_op *make_op(maker *m, const cg_entry *e, const tn__schema *s, int form
         m->ok = false;
         return NULL;
     }
-    const char *taken = s->text ? cg_m4_word(s->text) : NULL;
-    if (taken)
-        fail(m, e, e->func.pos,
-             "it holds '%.3s', which the templates would take for theirs; write another name or "
-             "default",
-             taken);
+    check_schema(m, e, s);
     op->schema = s;
     op->form = form;
     op->layout = tn__layout_new(m->a, s);
     op->full = full_schema(m, s);
-    if (op->layout && m->ok)
+    if (op->layout && m->ok) {
         check_names(m, e, op->layout);
+        check_defaults(m, e, op->layout);
+    }
     op->id = format(m->a, "%s%s%s", s->name, *s->overload ? "_" : "", s->overload);
     op->short_id = op->id;
     if (!op->layout || !op->full || !op->id) {

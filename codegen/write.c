@@ -1,10 +1,9 @@
 /* write.c - the facts: what the generator knows, as m4 macro calls. It writes no C but names, types
  * and literals; the templates own every other token. templates/README.md says what each fact
  * means. */
-#include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
+#include "defaults.h"
 #include "ops.h"
 
 static const char *const suffixes[TN_DTYPE_COUNT] = {"bool", "u8",   "i8",  "i16", "i32", "i64",
@@ -32,152 +31,6 @@ static void c_string(FILE *to, const char *text)
         fwrite(text, 1, n, to);
     }
     fputs("@}", to);
-}
-
-/* ---- default values as C initialisers -------------------------------------------------------- */
-static void write_double(FILE *to, double x)
-{
-    if (isnan(x))
-        fputs("__builtin_nan(\"\")", to);
-    else if (isinf(x))
-        fputs(x < 0 ? "-__builtin_inf()" : "__builtin_inf()", to);
-    else
-        fprintf(to, "%.17g", x);
-}
-
-static void write_list(FILE *to, const char *type, tn_field_kind kind, const void *field)
-{
-    const tn_ints *list = field;
-    if (list->len <= 0) {
-        fprintf(to, "{NULL, %" PRId64 "}", list->len);
-        return;
-    }
-    fprintf(to, "{(const %s[]){", type);
-    for (int64_t i = 0; i < list->len; i++) {
-        if (i)
-            fputs(", ", to);
-        if (kind == TN_FIELD_INTS)
-            fprintf(to, "%" PRId64, list->data[i]);
-        if (kind == TN_FIELD_FLOATS)
-            write_double(to, ((const tn_floats *)field)->data[i]);
-        if (kind == TN_FIELD_BOOLS)
-            fputs(((const tn_bools *)field)->data[i] ? "true" : "false", to);
-    }
-    fprintf(to, "}, %" PRId64 "}", list->len);
-}
-
-/* Defaults that are structs are written so that an option without braces, which in C sets no more
- * than the first member, leaves a whole value: `.alpha = 2` of a Scalar (a floating number) as well
- * as `.dim = 1` of an int? (present). What is absent is a TN_ABSENT, which the call recognises. */
-static void write_scalar(FILE *to, const tn_scalar *s)
-{
-    fputs("{{.f = ", to);
-    if (s->kind == TN_SCALAR_NONE)
-        fputs("TN_ABSENT", to);
-    else
-        write_double(to, s->kind == TN_SCALAR_FLOAT ? s->v.f : (double)s->v.i);
-    fputs("}, TN_SCALAR_FLOAT, 0}", to);
-}
-
-static void write_opt_int(FILE *to, const tn_opt_int *i)
-{
-    if (i->has)
-        fprintf(to, "{%" PRId64 ", 1}", i->value);
-    else
-        fputs("{TN_ABSENT_INT, 1}", to);
-}
-
-static void write_opt_float(FILE *to, const tn_opt_float *x)
-{
-    fputc('{', to);
-    if (x->has)
-        write_double(to, x->value);
-    else
-        fputs("TN_ABSENT", to);
-    fputs(", 1}", to);
-}
-
-static void write_default(FILE *to, const tn_field *f, const void *at)
-{
-    switch (f->kind) {
-    case TN_FIELD_INT:
-        fprintf(to, "%" PRId64, *(const int64_t *)at);
-        break;
-    case TN_FIELD_OPT_INT:
-        write_opt_int(to, at);
-        break;
-    case TN_FIELD_FLOAT:
-        write_double(to, *(const double *)at);
-        break;
-    case TN_FIELD_OPT_FLOAT:
-        write_opt_float(to, at);
-        break;
-    case TN_FIELD_BOOL:
-        fputs(*(const bool *)at ? "true" : "false", to);
-        break;
-    case TN_FIELD_OPT_BOOL:
-        fprintf(to, "%d", *(const tn_opt_bool *)at);
-        break;
-    case TN_FIELD_SCALAR:
-        write_scalar(to, at);
-        break;
-    case TN_FIELD_DTYPE:
-    case TN_FIELD_LAYOUT:
-    case TN_FIELD_MEMORY_FORMAT:
-        fprintf(to, "%d", *(const int32_t *)at);
-        break;
-    case TN_FIELD_DEVICE:
-        fputs("{TN_DEVICE_NONE, -1}", to);
-        break;
-    case TN_FIELD_INTS:
-        write_list(to, "int64_t", f->kind, at);
-        break;
-    case TN_FIELD_FLOATS:
-        write_list(to, "double", f->kind, at);
-        break;
-    case TN_FIELD_BOOLS:
-        write_list(to, "bool", f->kind, at);
-        break;
-    case TN_FIELD_TENSORS:
-    case TN_FIELD_SCALARS:
-        fprintf(to, "{NULL, %" PRId64 "}", ((const tn_ints *)at)->len);
-        break;
-    case TN_FIELD_STR:
-        if (*(const char *const *)at)
-            fprintf(to, "\"%s\"", *(const char *const *)at);
-        else
-            fputs("NULL", to);
-        break;
-    default:
-        fputs("NULL", to);
-        break;
-    }
-}
-
-/* The same for a frame that is filled by hand: exactly the value, as an initialiser with braces. */
-static void write_value(FILE *to, const tn_field *f, const void *at)
-{
-    static const char *const kinds[] = {"TN_SCALAR_FLOAT", "TN_SCALAR_INT", "TN_SCALAR_BOOL"};
-    const tn_opt_int *i = at;
-    const tn_opt_float *x = at;
-    const tn_scalar *s = at;
-    if (f->kind == TN_FIELD_OPT_INT) {
-        fprintf(to, "{%" PRId64 ", %" PRId64 "}", i->value, i->has);
-    } else if (f->kind == TN_FIELD_OPT_FLOAT) {
-        fputc('{', to);
-        write_double(to, x->value);
-        fprintf(to, ", %" PRId64 "}", x->has);
-    } else if (f->kind != TN_FIELD_SCALAR) {
-        write_default(to, f, at);
-    } else if (s->kind == TN_SCALAR_NONE) {
-        fputs("{{.i = 0}, TN_SCALAR_NONE, 0}", to);
-    } else if (s->kind == TN_SCALAR_FLOAT) {
-        fputs("{{.f = ", to);
-        write_double(to, s->v.f);
-        fputs("}, TN_SCALAR_FLOAT, 0}", to);
-    } else {
-        fprintf(to, "{{.i = %" PRId64 "}, %s, 0}", s->v.i, kinds[s->kind]);
-    }
 }
 
 /* ---- one operator ---------------------------------------------------------------------------- */
@@ -217,10 +70,10 @@ static void write_field(FILE *to, const char *fact, const cg_op *op, const tn_fi
         bool required = !(f->flags & TN_FIELD_DEFAULTED);
         fprintf(to, ", @{%s@}, @{%s@}, @{", required ? "required" : "default",
                 f->flags & TN_FIELD_OPTIONAL ? "optional" : "always");
-        write_default(to, f, op->layout->defaults + f->offset);
+        cg_default_initialise(to, f, op->layout->defaults + f->offset);
         fprintf(to, "@}, @{%s@}, @{", default_text(op, f));
         if (!required || f->flags & TN_FIELD_OPTIONAL)
-            write_value(to, f, op->layout->defaults + f->offset);
+            cg_default_in_frame(to, f, op->layout->defaults + f->offset);
         fputs("@}", to);
     }
     fputs(")m4_dnl\n", to);

@@ -26,10 +26,10 @@ static const tn_op *noop_op;
 
 static tn_status noop(int64_t n)
 {
+    tn_tensor *r;
     for (int64_t i = 0; i < n; i++) {
-        struct bench_noop_args a = {.frame = {sizeof a, 0}, .self = a1};
-        CHECK(tn_op_call(noop_op, &a));
-        tn_release(a.result);
+        CHECK(bench_noop(noop_op, a1, &r));
+        tn_release(r);
     }
     return TN_OK;
 }
@@ -215,14 +215,16 @@ static tn_status make_operands(void)
 bench_case *bench_dispatch_suite(size_t *n)
 {
     static bench_case suite[64];
-    _Static_assert(CASES < 40, "the suite and the limits fit");
+    _Static_assert(CASES < 40, "the suite, its rows with gradients and the limits fit");
     if (tn_plugins_load_default() != TN_OK || load_noop() != TN_OK || make_operands() != TN_OK) {
         tool_fail("the benchmark cannot start: %s", tn_error_last()->message);
         return NULL;
     }
     memcpy(suite, cases, sizeof cases);
+    *n = CASES;
+    for (size_t i = 0; i < bench_autograd_count; i++)
+        suite[(*n)++] = bench_autograd[i];
     for (size_t i = 0; i < bench_limits_count; i++)
-        suite[CASES + i] = bench_limits[i];
-    *n = CASES + bench_limits_count;
+        suite[(*n)++] = bench_limits[i];
     return suite;
 }

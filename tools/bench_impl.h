@@ -2,6 +2,7 @@
  *
  *     bench.c           the command and its output
  *     bench_dispatch.c  the suite `dispatch`: what one small call costs, made as a user makes it
+ *     bench_autograd.c  its rows with gradients: recording, and forward and backward of a chain
  *     bench_limits.c    the same work in plain C without a framework: the floor
  *     bench_op.c        one operator, by the number of elements
  *     bench_measure.c   time and instructions of a case */
@@ -27,6 +28,9 @@ typedef struct bench_case {
 
 /* The suite: n cases, ready to run. NULL after a complaint. */
 bench_case *bench_dispatch_suite(size_t *n);
+/* Appended to the suite: a call is a node. */
+extern const bench_case bench_autograd[];
+extern const size_t bench_autograd_count;
 /* Appended to every suite: cases "limit_NAME". */
 extern const bench_case bench_limits[];
 extern const size_t bench_limits_count;

@@ -234,6 +234,7 @@ bool replay_exact_power(const replay_args *args, const replay_array *want, int64
 typedef struct product {
     replay_array a, b, added;
     bool transposed, has_added; /* b is stored [N, K] */
+    bool summed;                /* over the batches */
     double alpha, beta;
 } product;
 
@@ -251,7 +252,9 @@ static bool read_product(const replay_args *args, product *p)
         {"aten::addmm", "mat1", "mat2", "self"},
         {"aten::addmv", "mat", "vec", "self"},
         {"aten::baddbmm", "batch1", "batch2", "self"},
+        {"aten::addbmm", "batch1", "batch2", "self"},
         {"aten::__rmatmul__", "other", "self", ""},
+        {"aten::vdot", "self", "other", ""},
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         size_t n = strlen(shapes[i].op);
@@ -261,6 +264,7 @@ static bool read_product(const replay_args *args, product *p)
         if (args->name[n] && args->name[n] != '.')
             continue;
         p->transposed = strcmp(shapes[i].op, "aten::linear") == 0;
+        p->summed = strcmp(shapes[i].op, "aten::addbmm") == 0;
         p->has_added = replay_arg_tensor(args, shapes[i].added, &p->added);
         p->alpha = p->beta = 1;
         replay_arg_number(args, "alpha", &p->alpha);
@@ -301,7 +305,10 @@ bool replay_exact_product(const replay_args *args, const replay_array *want, int
         n = place[--batch];
     if (p.a.ndim > 1)
         m = place[--batch];
-    *out = p.alpha * product_at(&p, place, batch, m, n);
+    double sum = 0;
+    for (int64_t b = 0; p.summed && b < p.a.sizes[0]; b++)
+        sum += product_at(&p, (int64_t[TN_MAX_DIMS]){b}, 1, m, n);
+    *out = p.alpha * (p.summed ? sum : product_at(&p, place, batch, m, n));
     if (p.has_added)
         *out += p.beta * broadcast_at(&p.added, place, want->ndim);
     return true;
@@ -313,6 +320,7 @@ bool replay_exact_complex_dot(const replay_args *args, const replay_array *want,
 {
     product p;
     double recorded[2], x[2], y[2];
+    bool conjugated = strncmp(args->name, "aten::vdot", 10) == 0;
     if (want->dtype < TN_C64 || want->ndim != 0 || !read_product(args, &p) || p.a.ndim != 1 ||
         p.b.ndim != 1 || p.has_added)
         return false;
@@ -323,8 +331,32 @@ bool replay_exact_complex_dot(const replay_args *args, const replay_array *want,
     for (int64_t k = 0; k < p.a.sizes[0]; k++) {
         complex_at(&p.a, &k, 1, x);
         complex_at(&p.b, &k, 1, y);
+        x[1] = conjugated ? -x[1] : x[1];
         out[0] += x[0] * y[0] - x[1] * y[1];
         out[1] += x[0] * y[1] + x[1] * y[0];
     }
     return true;
+}
+
+/* ---- distances ------------------------------------------------------------------------------ */
+bool replay_exact_distance(const replay_args *args, const replay_array *want, int64_t i,
+                           double out[2])
+{
+    replay_array self, other;
+    double p = 2, sum = 0;
+    int64_t place[TN_MAX_DIMS];
+    (void)i;
+    if (!is_half(want->dtype) || want->numel != 1 || !replay_arg_tensor(args, "self", &self) ||
+        !replay_arg_tensor(args, "other", &other))
+        return false;
+    replay_arg_number(args, "p", &p);
+    const replay_array *all = self.numel < other.numel ? &other : &self;
+    for (int64_t k = 0; k < all->numel; k++) {
+        place_of(all, k, place);
+        sum += pow(
+            fabs(broadcast_at(&self, place, all->ndim) - broadcast_at(&other, place, all->ndim)),
+            p);
+    }
+    out[0] = in_range_of(want->dtype, pow(sum, 1 / p));
+    return self.ndim <= all->ndim && other.ndim <= all->ndim && p > 0 && isfinite(p);
 }

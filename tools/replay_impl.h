@@ -194,6 +194,8 @@ bool replay_exact_power(const replay_args *args, const replay_array *want, int64
                         double out[2]);
 bool replay_exact_product(const replay_args *args, const replay_array *want, int64_t i,
                           double out[2]);
+bool replay_exact_distance(const replay_args *args, const replay_array *want, int64_t i,
+                           double out[2]);
 bool replay_exact_complex_dot(const replay_args *args, const replay_array *want, int64_t i,
                               double out[2]);
 

@@ -38,17 +38,19 @@ typedef struct wrong_kind {
     const char *reason;
 } wrong_kind;
 
-static const char *const products[] = {"aten::matmul",      "aten::mm",    "aten::bmm",
-                                       "aten::mv",          "aten::dot",   "aten::linear",
-                                       "aten::addmm",       "aten::addmv", "aten::baddbmm",
-                                       "aten::__rmatmul__", NULL};
+static const char *const products[] = {"aten::matmul",      "aten::mm",     "aten::bmm",
+                                       "aten::mv",          "aten::dot",    "aten::linear",
+                                       "aten::addmm",       "aten::addmv",  "aten::baddbmm",
+                                       "aten::__rmatmul__", "aten::addbmm", NULL};
 static const char *const remainders[] = {"aten::remainder", "aten::fmod", NULL};
 static const char *const quotients[] = {"aten::div", "aten::floor_divide", NULL};
 static const char *const scaled_sums[] = {"aten::add", "aten::sub", "aten::rsub", NULL};
-static const char *const dots[] = {"aten::matmul", "aten::dot", "aten::__rmatmul__", NULL};
+static const char *const dots[] = {"aten::matmul", "aten::dot", "aten::vdot", "aten::__rmatmul__",
+                                   NULL};
 static const char *const equalities[] = {"aten::eq", "aten::ne", NULL};
 static const char *const exps[] = {"aten::exp", NULL};
 static const char *const powers[] = {"aten::pow", NULL};
+static const char *const distances[] = {"aten::dist", NULL};
 
 static const wrong_kind kinds[] = {
     {replay_exact_product, products, "half-precision products summed in half precision"},
@@ -60,6 +62,7 @@ static const wrong_kind kinds[] = {
     {replay_exact_exp, exps, "a complex exponential overflows though its parts do not"},
     {replay_exact_power, powers,
      "a complex power is computed with an exponent in single precision"},
+    {replay_exact_distance, distances, "a half-precision distance overflows on its way"},
 };
 
 /* Each within the tolerance of the exact value, if not of each other: nobody is wrong. */

@@ -91,7 +91,7 @@ tn_status tn__check_judge(tn__check *c, const tn__place_checked *p, double analy
                           double error, double size)
 {
     size = fmax(size, fabs(numeric));
-    double limit = 2 * error + 0x1p-42 * size + c->o.atol + c->o.rtol * fabs(numeric);
+    double limit = 2 * error + 0x1p-42 * size + c->o.atol + c->o.rtol * size;
     double share = analytic == numeric ? 0 : fabs(analytic - numeric) / limit;
     c->report->compared++;
     bool wrong = !(share <= 1);

@@ -67,8 +67,7 @@ static tn_status agree(tn__check *c, int64_t i, const double *jvp)
             continue;
         double forward =
             tn__check_product(c->v[k], jvp + c->first[k], c->first[k + 1] - c->first[k], &size);
-        double limit = 0x1p-36 * fmax(size, fabs(backward)) + c->o.atol +
-                       c->o.rtol * fabs(backward);
+        double limit = 0x1p-36 * fmax(size, fabs(backward)) + c->o.atol + c->o.rtol * size;
         c->report->compared++;
         if (fabs(forward - backward) <= limit)
             continue;

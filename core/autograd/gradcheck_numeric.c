@@ -113,7 +113,8 @@ static double without_square(double d, double nearer)
     return (nearer - ratio * ratio * d) / (1 - ratio * ratio);
 }
 
-/* Takes what is better than before; true: all of it is good. */
+/* Takes what is better than before; true: all of it is good. A real that does not move at all is
+ * rounded at its own size; one that does may be a sum of terms as large as its neighbours. */
 static bool keep_better(const tn__check *c, const direction *w, double h, double *const *levels,
                         double *d, double *error)
 {
@@ -123,7 +124,9 @@ static bool keep_better(const tn__check *c, const direction *w, double h, double
         for (int64_t k = c->first[o]; k < c->first[o + 1]; k++) {
             double coarse = without_square(levels[0][k], levels[1][k]),
                    fine = without_square(levels[1][k], levels[2][k]);
-            double noise = 16 * DBL_EPSILON * (scale + w->size * fabs(fine)) / h;
+            bool still = levels[0][k] == 0 && levels[1][k] == 0 && levels[2][k] == 0;
+            double noise = 16 * DBL_EPSILON / h *
+                           (still ? fabs(c->y[k]) : scale + w->size * fabs(fine));
             double e = fabs(fine - coarse) + noise;
             if (e < error[k]) {
                 error[k] = e;

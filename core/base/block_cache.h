@@ -54,36 +54,26 @@ static inline int tn__block_class(size_t bytes)
 /* For sizes of up to 16 KiB; the class is a constant where the size is. */
 static inline void *tn__small_alloc(size_t bytes)
 {
-    tn__block_cache *c = &tn__block_cache_tls;
     int class = tn__block_class(bytes);
-    tn__free_block *b = c->lists[class];
+    tn__free_block *b = tn__block_cache_tls.lists[class];
     if (TN__UNLIKELY(!b))
         return tn__block_alloc_slow(bytes);
-    c->lists[class] = b->next;
-    c->room[class]++;
+    tn__block_cache_tls.lists[class] = b->next;
+    tn__block_cache_tls.room[class]++;
     return b;
-}
-
-/* Takes a place in a list; false when there is none. */
-static inline bool tn__room_take(int16_t *room)
-{
-    if (TN__LIKELY(--*room >= 0))
-        return true;
-    *room = 0;
-    return false;
 }
 
 static inline void tn__small_free(void *p, size_t bytes)
 {
-    tn__block_cache *c = &tn__block_cache_tls;
     int class = tn__block_class(bytes);
-    if (!tn__room_take(&c->room[class])) {
+    if (TN__UNLIKELY(--tn__block_cache_tls.room[class] < 0)) {
+        tn__block_cache_tls.room[class] = 0;
         tn__block_free_slow(p, bytes);
         return;
     }
     tn__free_block *b = p;
-    b->next = c->lists[class];
-    c->lists[class] = b;
+    b->next = tn__block_cache_tls.lists[class];
+    tn__block_cache_tls.lists[class] = b;
 }
 
 #endif

@@ -5,7 +5,10 @@
  * two are kept tied together: taking one out is a pop and a new geometry, nothing is initialised
  * twice. One list per power of two of bytes and thread; what is in it: refs = 1 on both sides, inline
  * dims, data behind the storage's header, no autograd record. The structs, from which views are
- * made, are the same without a storage. */
+ * made, are the same without a storage.
+ *
+ * The lists are named in full, not through a pointer: GCC's check that such a pointer is not null
+ * reads the flags of an addition that the linker relaxes to one without flags. */
 #ifndef TN_CORE_PAIRS_H
 #define TN_CORE_PAIRS_H
 
@@ -42,13 +45,12 @@ static inline bool tn__pair_waits(size_t bytes)
  * flags. */
 static inline tn__tensor *tn__pair_take(size_t bytes)
 {
-    tn__block_cache *c = &tn__block_cache_tls;
     unsigned i = tn__pair_class(bytes);
-    tn__tensor *t = c->pairs[i];
+    tn__tensor *t = tn__block_cache_tls.pairs[i];
     if (TN__UNLIKELY(!t))
         return tn__pair_new(bytes);
-    c->pairs[i] = t->pub.data; /* the link */
-    c->pair_room[i]++;
+    tn__block_cache_tls.pairs[i] = t->pub.data; /* the link */
+    tn__block_cache_tls.pair_room[i]++;
     t->storage->bytes = bytes;
     return t;
 }
@@ -96,11 +98,14 @@ static inline __attribute__((always_inline)) tn__tensor *tn__pair_like(const tn_
 static inline bool tn__pair_keep(tn__tensor *t, const tn__storage *s)
 {
     size_t i = s->pair_class;
-    tn__block_cache *c = &tn__block_cache_tls;
-    if (t->dims_capacity != TN__INLINE_DIMS || !tn__room_take(&c->pair_room[i]))
+    if (t->dims_capacity != TN__INLINE_DIMS)
         return false;
-    t->pub.data = c->pairs[i];
-    c->pairs[i] = t;
+    if (TN__UNLIKELY(--tn__block_cache_tls.pair_room[i] < 0)) {
+        tn__block_cache_tls.pair_room[i] = 0;
+        return false;
+    }
+    t->pub.data = tn__block_cache_tls.pairs[i];
+    tn__block_cache_tls.pairs[i] = t;
     return true;
 }
 
@@ -108,12 +113,11 @@ static inline bool tn__pair_keep(tn__tensor *t, const tn__storage *s)
  * has is of no meaning. */
 static inline tn__tensor *tn__struct_take(void)
 {
-    tn__block_cache *c = &tn__block_cache_tls;
-    tn__tensor *t = c->structs;
+    tn__tensor *t = tn__block_cache_tls.structs;
     if (TN__UNLIKELY(!t))
         return tn__struct_new();
-    c->structs = t->storage; /* the link */
-    c->struct_room++;
+    tn__block_cache_tls.structs = t->storage; /* the link */
+    tn__block_cache_tls.struct_room++;
     return t;
 }
 
@@ -121,11 +125,14 @@ static inline tn__tensor *tn__struct_take(void)
  * it is a large one. */
 static inline bool tn__struct_push(tn__tensor *t)
 {
-    tn__block_cache *c = &tn__block_cache_tls;
-    if (t->dims_capacity != TN__INLINE_DIMS || !tn__room_take(&c->struct_room))
+    if (t->dims_capacity != TN__INLINE_DIMS)
         return false;
-    t->storage = c->structs;
-    c->structs = t;
+    if (TN__UNLIKELY(--tn__block_cache_tls.struct_room < 0)) {
+        tn__block_cache_tls.struct_room = 0;
+        return false;
+    }
+    t->storage = tn__block_cache_tls.structs;
+    tn__block_cache_tls.structs = t;
     return true;
 }
 

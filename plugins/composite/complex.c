@@ -120,14 +120,21 @@ static tn_status resolve_neg(tn_call *call, struct tn_resolve_neg_args *a)
 }
 
 /* ---- from two real tensors ------------------------------------------------------------------- */
+static tn_status check_pair(tn_call *call, const char *names, const tn_tensor *a,
+                            const tn_tensor *b)
+{
+    if (a->dtype == b->dtype && (a->dtype == TN_F32 || a->dtype == TN_F64))
+        return TN_OK;
+    return tn->fail(call, a->dtype == TN_F16 ? TN_ERR_UNSUPPORTED : TN_ERR_DTYPE,
+                    "%s: expected both float32 or both float64, got %s and %s", names,
+                    tn->dtype_name(a->dtype), tn->dtype_name(b->dtype));
+}
+
 static tn_status joined(tn_call *call, tn_tensor *re, tn_tensor *im, tn_tensor **out)
 {
     int64_t sizes[TN_MAX_DIMS], ndim = 0;
     work w = work_on(call);
-    if (re->dtype != im->dtype || (re->dtype != TN_F32 && re->dtype != TN_F64))
-        return tn->fail(call, re->dtype == TN_F16 ? TN_ERR_UNSUPPORTED : TN_ERR_DTYPE,
-                        "real and imag: expected both float32 or both float64, got %s and %s",
-                        tn->dtype_name(re->dtype), tn->dtype_name(im->dtype));
+    TN_TRY(check_pair(call, "real and imag", re, im));
     TN_TRY(composite_broadcast(call, composite_sizes(re), sizes, &ndim));
     TN_TRY(composite_broadcast(call, composite_sizes(im), sizes, &ndim));
     tn_tensor *z =
@@ -147,6 +154,7 @@ static tn_status complex(tn_call *call, struct tn_complex_args *a)
 static tn_status polar(tn_call *call, struct tn_polar_args *a)
 {
     work w = work_on(call);
+    TN_TRY(check_pair(call, "abs and angle", a->abs, a->angle));
     struct tn_cos_args c = {TN_FRAME(cos), .self = a->angle};
     struct tn_sin_args s = {TN_FRAME(sin), .self = a->angle};
     tn_tensor *re = work_mul(&w, a->abs, work_call(&w, OP_COS, &c, &c.result));
@@ -176,8 +184,8 @@ static tn_tensor *real_angle(work *w, tn_tensor *self)
     if (!self)
         return NULL;
     tn_tensor *pi = work_constant(w, self, work_number(M_PI));
-    tn_tensor *zero = work_mul_number(w, self, work_whole(0));
-    tn_tensor *none = work_only_where(w, work_ne(w, zero, work_whole(0)), self);
+    struct tn_isnan_args f = {TN_FRAME(isnan), .self = self};
+    tn_tensor *none = work_only_where(w, work_call(w, OP_ISNAN, &f, &f.result), self);
     return work_where(w, work_lt_number(w, self, work_whole(0)), pi, none);
 }
 
@@ -186,8 +194,9 @@ static tn_status angle(tn_call *call, struct tn_angle_args *a)
     work w = work_on(call);
     if (!is_complex(a->self))
         return work_end(&w, real_angle(&w, a->self), &a->result);
-    struct tn_atan2_args f = {TN_FRAME(atan2), .self = component(&w, a->self, 1),
-                              .other = component(&w, a->self, 0)};
+    /* copies: the strides of a part would show in the result */
+    struct tn_atan2_args f = {TN_FRAME(atan2), .self = work_clone(&w, component(&w, a->self, 1)),
+                              .other = work_clone(&w, component(&w, a->self, 0))};
     return work_end(&w, work_call(&w, OP_ATAN2, &f, &f.result), &a->result);
 }
 

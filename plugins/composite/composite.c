@@ -36,6 +36,7 @@ static const char *const imports[OP_COUNT] = {
     [OP_GATHER] = TN_SCHEMA_gather,
     [OP_INDEX_ADD_] = TN_SCHEMA_index_add_,
     [OP_INDEX_SELECT] = TN_SCHEMA_index_select,
+    [OP_ISNAN] = TN_SCHEMA_isnan,
     [OP_LE] = TN_SCHEMA_le_Tensor,
     [OP_LOG] = TN_SCHEMA_log,
     [OP_LOG1P] = TN_SCHEMA_log1p,
@@ -55,6 +56,7 @@ static const char *const imports[OP_COUNT] = {
     [OP_POW_SCALAR_OUT] = TN_SCHEMA_pow_Tensor_Scalar_out,
     [OP_POW_TENSOR_OUT] = TN_SCHEMA_pow_Tensor_Tensor_out,
     [OP_RESHAPE] = TN_SCHEMA_reshape,
+    [OP_RSQRT] = TN_SCHEMA_rsqrt,
     [OP_RSUB_NUMBER] = TN_SCHEMA_rsub_Scalar,
     [OP_SELECT] = TN_SCHEMA_select_int,
     [OP_SIGN] = TN_SCHEMA_sign,
@@ -83,11 +85,12 @@ static const char *const imports[OP_COUNT] = {
 };
 
 static const composite_kernels *const families[] = {
-    &composite_arrange, &composite_casts,     &composite_complex,  &composite_factories,
-    &composite_likes,   &composite_losses,    &composite_moments,  &composite_nll,
-    &composite_norms,   &composite_pointwise, &composite_products, &composite_reshaping,
-    &composite_slices,  &composite_softmax,   &composite_split,    &composite_stack,
-    &composite_strided, &composite_vectors,   &composite_views,    &composite_views_inplace,
+    &composite_arrange,       &composite_casts,   &composite_complex,   &composite_factories,
+    &composite_layers,        &composite_likes,   &composite_losses,    &composite_moments,
+    &composite_nll,           &composite_norms,   &composite_pointwise, &composite_products,
+    &composite_reshaping,     &composite_slices,  &composite_softmax,   &composite_split,
+    &composite_stack,         &composite_strided, &composite_vectors,   &composite_views,
+    &composite_views_inplace,
 };
 
 static tn_status start(tn_registry *r)

@@ -20,6 +20,7 @@ extern const composite_kernels composite_arrange;
 extern const composite_kernels composite_casts;
 extern const composite_kernels composite_complex;
 extern const composite_kernels composite_factories;
+extern const composite_kernels composite_layers;
 extern const composite_kernels composite_likes;
 extern const composite_kernels composite_losses;
 extern const composite_kernels composite_moments;
@@ -73,6 +74,7 @@ enum {
     OP_GATHER,
     OP_INDEX_ADD_,
     OP_INDEX_SELECT,
+    OP_ISNAN,
     OP_LE,
     OP_LOG,
     OP_LOG1P,
@@ -92,6 +94,7 @@ enum {
     OP_POW_SCALAR_OUT,
     OP_POW_TENSOR_OUT,
     OP_RESHAPE,
+    OP_RSQRT,
     OP_RSUB_NUMBER,
     OP_SELECT,
     OP_SIGN,

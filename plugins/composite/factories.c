@@ -2,7 +2,7 @@
  * scalar_tensor.
  *
  * The dtype is the one asked for, else the default one, or (full, arange) the number's own. */
-#include "composite.h"
+#include "work.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -16,15 +16,24 @@ static tn_dtype or_default(tn_dtype asked)
     return asked != TN_DTYPE_NONE ? asked : tn->default_dtype();
 }
 
-static tn_status empty(tn_call *call, struct tn_empty_memory_format_args *a)
+static __attribute__((noinline)) tn_status empty_with_options(tn_call *call,
+                                                              struct tn_empty_memory_format_args *a)
 {
-    if (a->layout > TN_STRIDED || a->pin_memory == 1)
-        return composite_check_options(call, a->layout, a->pin_memory);
+    TN_TRY(composite_check_options(call, a->layout, a->pin_memory));
     tn_dtype dtype = or_default(a->dtype);
     tn_device device = composite_device_or(a->device, host);
     if (a->memory_format > TN_CONTIGUOUS)
         return composite_new(call, a->size, a->memory_format, NULL, dtype, device, &a->result);
     return tn->tensor_new(call, a->size.len, a->size.data, dtype, device, &a->result);
+}
+
+/* Sizes, a dtype, a device and nothing else, the usual case, go straight to the core. */
+static tn_status empty(tn_call *call, struct tn_empty_memory_format_args *a)
+{
+    if (a->layout > TN_STRIDED || a->pin_memory == 1 || a->memory_format > TN_CONTIGUOUS ||
+        a->dtype == TN_DTYPE_NONE || a->device.type == TN_DEVICE_NONE)
+        return empty_with_options(call, a);
+    return tn->tensor_new(call, a->size.len, a->size.data, a->dtype, a->device, &a->result);
 }
 
 static tn_status empty_strided(tn_call *call, struct tn_empty_strided_args *a)
@@ -214,6 +223,38 @@ static tn_status arange_step(tn_call *call, struct tn_arange_start_step_args *a)
     return ranged(call, &r, &o, &a->result);
 }
 
+/* ---- linspace -------------------------------------------------------------------------------- */
+/* Each half is counted from its own end, so that both ends are exact; in double, and the quotient
+ * last, so that whole numbers come out whole before integers cut the rest off. */
+static tn_tensor *spaced(work *w, double start, double end, int64_t n, tn_device device)
+{
+    tn_tensor *i = work_as_dtype(w, work_arange(w, 0, 1, n, device), TN_F64);
+    tn_scalar room = work_number(end - start), pieces = work_number((double)(n - 1));
+    if (n == 1)
+        return work_add_number(w, i, work_number(start));
+    tn_tensor *from = work_div_number(w, work_mul_number(w, i, room), pieces);
+    tn_tensor *back = work_rsub(w, i, pieces);
+    tn_tensor *upto = work_div_number(w, work_mul_number(w, back, room), pieces);
+    return work_where(w, work_lt_number(w, i, work_number((double)n / 2)),
+                      work_add_number(w, from, work_number(start)),
+                      work_rsub(w, upto, work_number(end)));
+}
+
+static tn_status linspace(tn_call *call, struct tn_linspace_args *a)
+{
+    work w = work_on(call);
+    tn_dtype dtype = or_default(a->dtype);
+    TN_TRY(composite_check_options(call, a->layout, a->pin_memory));
+    if (a->steps < 0)
+        return tn->fail(call, TN_ERR_ARGUMENT, "steps: expected 0 or more, got %" PRId64, a->steps);
+    if (dtype == TN_BOOL || dtype >= TN_C64 || a->start.kind == TN_SCALAR_COMPLEX ||
+        a->end.kind == TN_SCALAR_COMPLEX)
+        return tn->fail(call, TN_ERR_UNSUPPORTED, "a range is defined for real numbers alone");
+    tn_tensor *t = spaced(&w, as_double(&a->start), as_double(&a->end), a->steps,
+                          composite_device_or(a->device, host));
+    return work_end(&w, work_as_dtype(&w, t, dtype), &a->result);
+}
+
 static const tn_kernel_decl kernels[] = {
     TN_LEAF_KERNEL(empty_memory_format, EXPLICIT, empty),
     TN_LEAF_KERNEL(empty_strided, EXPLICIT, empty_strided),
@@ -222,6 +263,7 @@ static const tn_kernel_decl kernels[] = {
     TN_KERNEL(full, EXPLICIT, full),
     TN_KERNEL(scalar_tensor, EXPLICIT, scalar_tensor),
     TN_KERNEL(arange, EXPLICIT, arange),
+    TN_KERNEL(linspace, EXPLICIT, linspace),
     TN_KERNEL(arange_start, EXPLICIT, arange_start),
     TN_KERNEL(arange_start_step, EXPLICIT, arange_step),
 };

@@ -10,9 +10,18 @@ static tn_tensor *reduced(work *w, tn_tensor *loss, int64_t reduction)
                           : work_sum(w, loss, work_all_dims, false);
 }
 
+static tn_status check_dtype(tn_call *call, const tn_tensor *self, tn_dtypes allowed)
+{
+    if (TN_DTYPE_BIT(self->dtype) & allowed)
+        return TN_OK;
+    return tn->fail(call, TN_ERR_UNSUPPORTED, "the loss is not defined for %s",
+                    tn->dtype_name(self->dtype));
+}
+
 static tn_status mse_loss(tn_call *call, struct tn_mse_loss_args *a)
 {
     work w = work_on(call);
+    TN_TRY(check_dtype(call, a->self, TN_DTYPES_FLOATING));
     tn_tensor *apart = work_sub(&w, a->self, a->target);
     return work_end(&w, reduced(&w, work_mul(&w, apart, apart), a->reduction), &a->result);
 }
@@ -20,6 +29,7 @@ static tn_status mse_loss(tn_call *call, struct tn_mse_loss_args *a)
 static tn_status l1_loss(tn_call *call, struct tn_l1_loss_args *a)
 {
     work w = work_on(call);
+    TN_TRY(check_dtype(call, a->self, TN_DTYPES_FLOATING | TN_DTYPES_COMPLEX));
     tn_tensor *size = work_abs(&w, work_sub(&w, a->self, a->target));
     return work_end(&w, reduced(&w, size, a->reduction), &a->result);
 }
@@ -37,6 +47,7 @@ static tn_tensor *bent(work *w, tn_tensor *self, tn_tensor *target, double delta
 static tn_status smooth_l1_loss(tn_call *call, struct tn_smooth_l1_loss_args *a)
 {
     work w = work_on(call);
+    TN_TRY(check_dtype(call, a->self, TN_DTYPES_FLOATING));
     if (a->beta < 0)
         return tn->fail(call, TN_ERR_ARGUMENT, "beta: expected 0 or more, got %g", a->beta);
     tn_tensor *loss = a->beta == 0 ? work_abs(&w, work_sub(&w, a->self, a->target))
@@ -47,6 +58,7 @@ static tn_status smooth_l1_loss(tn_call *call, struct tn_smooth_l1_loss_args *a)
 static tn_status huber_loss(tn_call *call, struct tn_huber_loss_args *a)
 {
     work w = work_on(call);
+    TN_TRY(check_dtype(call, a->self, TN_DTYPES_FLOATING));
     if (!(a->delta > 0))
         return tn->fail(call, TN_ERR_ARGUMENT, "delta: expected more than 0, got %g", a->delta);
     tn_tensor *loss = bent(&w, a->self, a->target, a->delta, 1);
@@ -71,6 +83,7 @@ static tn_tensor *by_logits(work *w, tn_tensor *x, tn_tensor *target, tn_tensor 
 static tn_status bce_with_logits(tn_call *call, struct tn_binary_cross_entropy_with_logits_args *a)
 {
     work w = work_on(call);
+    TN_TRY(check_dtype(call, a->self, TN_DTYPES_FLOATING));
     tn_tensor *loss = by_logits(&w, a->self, a->target, a->pos_weight);
     loss = a->weight ? work_mul(&w, loss, a->weight) : loss;
     return work_end(&w, reduced(&w, loss, a->reduction), &a->result);

@@ -1,6 +1,7 @@
 /* moments.c - var, std, with their means, and logsumexp.
  *
- * Two passes: the mean, then what lies apart from it. Halves are widened to f32 for both. A complex
+ * The mean, then what lies apart from it, then the mean of that too: a mean that is large has
+ * fewer digits than the spread needs. Halves are widened to f32 for both. A complex
  * variance is the sum of those of the two parts, and real. */
 #include "work.h"
 
@@ -41,6 +42,7 @@ static tn_tensor *variance(work *w, tn_tensor *self, tn_ints dim, double divisor
 {
     tn_tensor *x = is_half(self->dtype) ? work_as_dtype(w, self, TN_F32) : self;
     tn_tensor *apart = work_sub(w, x, work_mean(w, x, dim, true));
+    apart = work_sub(w, apart, work_mean(w, apart, dim, true)); /* what rounding left of it */
     if (apart && is_complex(apart))
         apart = work_abs(w, apart);
     tn_tensor *sum = work_sum(w, work_mul(w, apart, apart), dim, keepdim);

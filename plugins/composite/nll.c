@@ -18,6 +18,9 @@ static tn_status check(tn_call *call, const tn_tensor *self, const tn_tensor *ta
 {
     char x[COMPOSITE_SHAPE_CHARS], y[COMPOSITE_SHAPE_CHARS];
     int at = self->ndim == 1 ? 0 : 1;
+    if (!(TN_DTYPE_BIT(self->dtype) & TN_DTYPES_FLOATING))
+        return tn->fail(call, TN_ERR_UNSUPPORTED, "the loss is not defined for %s",
+                        tn->dtype_name(self->dtype));
     bool fits = self->ndim >= 1 && target->ndim == self->ndim - 1;
     for (int d = 0; fits && d < target->ndim; d++)
         fits = target->sizes[d] == self->sizes[d + (d >= at)];

@@ -19,8 +19,8 @@ static tn_status detach(tn_call *call, struct tn_detach_args *a)
 }
 
 /* ---- order of dimensions --------------------------------------------------------------------- */
-static tn_status swapped(tn_call *call, tn_tensor *self, int64_t dim0, int64_t dim1,
-                         tn_tensor **out)
+static __attribute__((noinline)) tn_status swapped(tn_call *call, tn_tensor *self, int64_t dim0,
+                                                   int64_t dim1, tn_tensor **out)
 {
     int64_t d0, d1, ndim = self->ndim;
     uint8_t dims[TN_MAX_DIMS];
@@ -34,14 +34,13 @@ static tn_status swapped(tn_call *call, tn_tensor *self, int64_t dim0, int64_t d
 }
 
 /* A matrix, the usual case, goes first: of two dimensions the parity of a dim says which it is. */
-static tn_status transposed(tn_call *call, tn_tensor *self, int64_t dim0, int64_t dim1,
-                            tn_tensor **out)
+static inline tn_status transposed(tn_call *call, tn_tensor *self, int64_t dim0, int64_t dim1,
+                                   tn_tensor **out)
 {
-    if (self->ndim != 2 || (uint64_t)dim0 + 2 > 3 || (uint64_t)dim1 + 2 > 3)
+    static const uint8_t orders[2][2] = {{0, 1}, {1, 0}};
+    if (self->ndim != 2 || (((uint64_t)dim0 + 2) | ((uint64_t)dim1 + 2)) > 3)
         return swapped(call, self, dim0, dim1, out);
-    uint8_t first = (dim0 ^ dim1) & 1;
-    uint8_t dims[] = {first, first ^ 1};
-    return tn->tensor_permuted(call, self, dims, out);
+    return tn->tensor_permuted(call, self, orders[(dim0 ^ dim1) & 1], out);
 }
 
 static tn_status transpose(tn_call *call, struct tn_transpose_int_args *a)

@@ -32,8 +32,8 @@ static double digamma_of(double x)
     if (x == 0)
         return copysign(INFINITY, -x);
     if (x < 0) {
-        double whole, part = modf(x, &whole);
-        if (part == 0)
+        double part = x - nearbyint(x); /* exact, and small near a pole */
+        if (!(part != 0))
             return NAN; /* a pole, with both signs around it */
         shift = -M_PI / tan(M_PI * part);
         x = 1 - x;

@@ -141,9 +141,6 @@ static tn_status check(tn_call *call, const operation *o)
 {
     TN_TRY(cpu_check_dtype(call, o->result, o->self->dtype));
     TN_TRY(tn->check_no_internal_overlap(call, o->result));
-    TN_TRY(tn->check_no_overlap(call, o->result, o->index));
-    if (o->src)
-        TN_TRY(tn->check_no_overlap(call, o->result, o->src));
     return cpu_check_indices(call, o->index, "index", limit_of(o), "self");
 }
 
@@ -205,15 +202,39 @@ static tn_status add_halves(tn_call *call, const operation *o)
     return status;
 }
 
-static tn_status scatter(tn_call *call, const operation *o)
+static tn_status apply(tn_call *call, const operation *o)
 {
-    TN_TRY(check(call, o));
     if (o->adds && !adders[o->self->dtype])
         return add_halves(call, o);
     if (o->result != o->self)
         TN_TRY(cpu_copy_elements(call, o->result, o->self));
     scatter_into(o, o->result, o->src);
     return TN_OK;
+}
+
+/* *t as it was before anything is written: a copy, where it shares memory with the result. */
+static tn_status apart(tn_call *call, const tn_tensor *result, tn_tensor **t, tn_tensor **copy)
+{
+    if (!*t || !tn->tensor_same_storage(result, *t))
+        return TN_OK;
+    TN_TRY(tn->tensor_new(call, (*t)->ndim, (*t)->sizes, (*t)->dtype, (*t)->device, copy));
+    TN_TRY(cpu_copy_elements(call, *copy, *t));
+    *t = *copy;
+    return TN_OK;
+}
+
+static tn_status scatter(tn_call *call, operation *o)
+{
+    tn_tensor *src = NULL, *index = NULL;
+    TN_TRY(check(call, o));
+    tn_status status = apart(call, o->result, &o->src, &src);
+    if (status == TN_OK)
+        status = apart(call, o->result, &o->index, &index);
+    if (status == TN_OK)
+        status = apply(call, o);
+    tn->tensor_release(src);
+    tn->tensor_release(index);
+    return status;
 }
 
 /* ---- operators ------------------------------------------------------------------------------- */

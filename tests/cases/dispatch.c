@@ -1,8 +1,9 @@
-/* dispatch.c - the case bank's dispatch area, as far as its parts exist: BB-disp-04 for a fallback
- * that stands between a call and its kernel. Its autocast and functionalisation halves, and
- * BB-disp-03 (what an operator without a derivative does under autograd), wait for those layers. */
+/* dispatch.c - the case bank's dispatch area, as far as its parts exist: BB-disp-03, an operator
+ * without a derivative; BB-disp-04 for a fallback that stands between a call and its kernel, and for
+ * autograd. Its autocast and functionalisation halves wait for those layers. */
 #include "case_test.h"
 
+#include <tenon/autograd.h>
 #include <tenon/op.h>
 
 #include "core/dispatch/registry.h"
@@ -51,4 +52,100 @@ Test(dispatch, BB_disp_04_a_fallback_keeps_written_arguments)
     const char *how = NULL;
     tn_op_server(tn_op_find("add_.Tensor"), "Tracer", &how);
     cr_assert_str_eq(how, "fallthrough");
+}
+
+/* Recording writes the argument itself, too, whatever dtype it was promoted to in between. */
+Test(dispatch, BB_disp_04_autograd_keeps_written_arguments)
+{
+    tn_tensor *w = case_tensor(TN_F32, TN_INTS(3), CASE_VALUES(1, 2, 3));
+    tn_tensor *x = case_tensor(TN_F16, TN_INTS(3), CASE_VALUES(10, 20, 30)), *whole = tn_clone(x);
+    cr_assert_eq(tn_set_requires_grad(w, true), TN_OK);
+    cr_assert_eq(tn_add_(tn_narrow(x, 0, 1, 2), tn_narrow(w, 0, 0, 2)) != NULL, true);
+    CASE_EXPECT(x, TN_F16, TN_INTS(3), 10, 21, 32);
+    cr_assert(tn_requires_grad(x));
+    TN_NO_GRAD {
+        cr_assert_eq(tn_mul_out(whole, w, whole), whole);
+    }
+    CASE_EXPECT(whole, TN_F16, TN_INTS(3), 10, 40, 90);
+    cr_assert_eq(tn_backward_from(tn_sum(x)), TN_OK, "%s", tn_error_last()->message);
+    CASE_EXPECT(tn_grad(w), TN_F32, TN_INTS(3), 1, 1, 0);
+}
+
+/* ---- an operator without a derivative -------------------------------------------------------- */
+typedef struct f_args { /* of case::f, case::f_ and case::composite */
+    tn_frame frame;
+    tn_tensor *result, *x;
+} f_args;
+
+static tn_status double_kernel(tn_call *call, void *frame)
+{
+    f_args *a = frame;
+    (void)call;
+    return tn_call_mul_Scalar(a->x, tn_scalar_int(2), &a->result);
+}
+
+static tn_status double_inplace_kernel(tn_call *call, void *frame)
+{
+    f_args *a = frame;
+    (void)call;
+    return tn_call_mul__Scalar(a->x, tn_scalar_int(2), &a->result);
+}
+
+static tn_tensor *call_op(const char *name, tn_tensor *x)
+{
+    const tn_op *op = tn_op_find(name);
+    f_args a = {{sizeof a, 0}, NULL, x};
+    cr_assert_not_null(op, "%s", name);
+    return tn_op_call(op, &a) == TN_OK ? tn_scoped(a.result) : NULL;
+}
+
+static void register_f(void)
+{
+#define F(name) "case::" name "(Tensor x) -> Tensor"
+#define F_ "case::f_(Tensor(a!) x) -> Tensor(a!)"
+    const tn_op_decl ops[] = {{.schema = F("f")}, {.schema = F_}, {.schema = F("composite")}};
+    const tn_kernel_decl kernels[] = {
+        {.schema = F("f"), .key = "CPU", .fn = double_kernel, .frame_size = sizeof(f_args)},
+        {.schema = F_, .key = "CPU", .fn = double_inplace_kernel, .frame_size = sizeof(f_args)},
+        {.schema = F("composite"),
+         .key = "CompositeImplicitAutograd",
+         .fn = double_kernel,
+         .frame_size = sizeof(f_args)}};
+    tn_registry r;
+    tn__registry_begin(&r, &between);
+    tn__registry_ops(&r, ops, 3);
+    tn__registry_kernels(&r, kernels, 3);
+    cr_assert_eq(tn__registry_commit(&r), TN_OK, "%s", tn_error_last()->message);
+}
+
+/* The result requires a gradient, and backward says that there is none, and of which operator. */
+static void expect_no_derivative(tn_tensor *y, const char *name)
+{
+    cr_assert_not_null(y, "%s", tn_error_last()->message);
+    cr_assert(tn_requires_grad(y), "%s cuts the graph", name);
+    cr_assert_neq(tn_backward_from(tn_sum(tn_mul(y, 1))), TN_OK);
+    const char *message = tn_error_last()->message;
+    cr_assert(strstr(message, name) && strstr(message, "not implemented"), "%s", message);
+    tn_error_clear();
+}
+
+Test(dispatch, BB_disp_03)
+{
+    register_f();
+    tn_tensor *x = case_tensor(TN_F32, TN_INTS(2), CASE_VALUES(3, 4));
+    cr_assert_eq(tn_set_requires_grad(x, true), TN_OK);
+    tn_tensor *y = call_op("case::f", x);
+    CASE_EXPECT(y, TN_F32, TN_INTS(2), 6, 8);
+    expect_no_derivative(y, "case::f");
+    expect_no_derivative(call_op("case::f_", tn_mul(x, 1)), "case::f_");
+    cr_assert_null(tn_grad(x));
+    TN_NO_GRAD {
+        cr_assert(!tn_requires_grad(call_op("case::f", x)));
+    }
+    TN_INFERENCE_MODE {
+        cr_assert(!tn_requires_grad(call_op("case::f", x)));
+    }
+    cr_assert_eq(tn_backward_from(tn_sum(call_op("case::composite", x))), TN_OK);
+    CASE_EXPECT(tn_grad(x), TN_F32, TN_INTS(2), 2, 2);
+    tn__registry_remove(&between);
 }

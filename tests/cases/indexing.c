@@ -1,5 +1,5 @@
-/* indexing.c - the case bank's indexing area (BB-idx-*), as far as its operators exist; index_add,
- * index_put, linspace and indexing with masks do not yet. */
+/* indexing.c - the case bank's indexing area (BB-idx-*), as far as its operators exist: index_put
+ * (BB-idx-04), linspace (-06) and indexing with masks (-09) do not yet. */
 #define _GNU_SOURCE
 #include "case_test.h"
 
@@ -17,6 +17,22 @@ Test(indexing, BB_idx_08)
     tn_tensors parts = {NULL, 0};
     cr_assert_neq(tn_call_split_Tensor(tn_zeros(TN_INTS(0, 2)), 1, 7, &parts), TN_OK);
     cr_assert_not_null(strstr(tn_error_last()->message, "7"), "%s", tn_error_last()->message);
+}
+
+/* A source that shares memory with what is written counts as it was before the call. */
+Test(indexing, BB_idx_01)
+{
+    const double ones[] = {1, 1, 1, 1};
+    tn_tensor *all = case_tensor(TN_I64, TN_INTS(4), CASE_VALUES(1, 1, 2, 0)),
+              *two = case_tensor(TN_I64, TN_INTS(2), CASE_VALUES(0, 1));
+    tn_tensor *a = case_tensor(TN_F32, TN_INTS(4), ones);
+    CASE_EXPECT(tn_index_add_(a, 0, all, a), TN_F32, TN_INTS(4), 2, 3, 2, 1);
+    a = case_tensor(TN_F32, TN_INTS(4), ones);
+    CASE_EXPECT(tn_scatter_add_(a, 0, all, a), TN_F32, TN_INTS(4), 2, 3, 2, 1);
+    a = case_tensor(TN_F32, TN_INTS(4), CASE_VALUES(1, 2, 3, 4));
+    CASE_EXPECT(tn_index_add_(a, 0, two, tn_narrow(a, 0, 1, 2)), TN_F32, TN_INTS(4), 3, 5, 3, 4);
+    a = case_tensor(TN_F32, TN_INTS(4), CASE_VALUES(1, 2, 3, 4));
+    CASE_EXPECT(tn_scatter_add_(a, 0, two, tn_narrow(a, 0, 1, 2)), TN_F32, TN_INTS(4), 3, 5, 3, 4);
 }
 
 /* Not of the bank: an index out of range is found before anything is written, and named with its

@@ -1,5 +1,6 @@
 /* reduction.c - the case bank's reductions (BB-red-*), through the public calls. Each test holds
- * what the case expects of sum, mean, prod, amax, amin, any, all, softmax and log_softmax. */
+ * what the case expects of sum, mean, prod, amax, amin, any, all, var, softmax and log_softmax.
+ * BB-red-11 (sort, topk, kthvalue) waits for its operators. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -186,6 +187,59 @@ Test(cases_reduction, BB_red_06)
 {
     large_sums(1);
     large_sums(4);
+}
+
+static void near(const tn_tensor *t, int64_t i, double want, double within, const char *what)
+{
+    cr_assert_not_null(t, "%s: %s", what, tn_error_last()->message);
+    double got = element(t, i);
+    cr_assert(fabs(got - want) <= within, "%s [%lld]: %.9g, expected %.9g", what, (long long)i, got,
+              want);
+}
+
+/* (x - mean) / sqrt(var + eps) from single operators: layer_norm is none yet. */
+static tn_tensor *normalised(tn_tensor *x, double eps)
+{
+    tn_tensor *variance = tn_var(x, .unbiased = false);
+    return tn_mul(tn_sub(x, tn_mean(x)), tn_rsqrt(tn_add(variance, eps)));
+}
+
+Test(cases_reduction, BB_red_07)
+{
+    const float thousands[] = {1000, 1001, 1002, 1003};
+    const double norms[] = {-0.88231606, -0.63022575, -0.37813545, -0.12604515,
+                            0.12604515,  0.37813545,  0.63022575,  0.88231606};
+    float steps[8];
+    for (int k = 0; k < 8; k++)
+        steps[k] = 8192 + (float)k / 1024;
+    tn_tensor *a = tensor(TN_F32, TN_INTS(4), thousands, 4);
+    tn_tensor *b = tensor(TN_F32, TN_INTS(8), steps, 8);
+    TN_SCOPE {
+        near(tn_var(a), 0, 1.6666667, 1.6666667e-6, "var of thousands");
+        near(tn_var(b), 0, 5.7220458984375e-06, 5.7e-10, "var of small steps");
+        near(tn_var_dim(b, TN_INTS(0)), 0, 5.7220458984375e-06, 5.7e-10, "var over a dim");
+        tn_tensor *y = normalised(b, 1e-5);
+        for (int k = 0; k < 8; k++)
+            near(y, k, norms[k], 1e-3, "normalised");
+        near(tn_mean(y), 0, 0, 1e-3, "their mean");
+    }
+    tn_release(a);
+    tn_release(b);
+}
+
+/* What it says of var. layer_norm, batch_norm and group_norm are no operators yet. */
+Test(cases_reduction, BB_red_08)
+{
+    const float pair[] = {1e30F, -1e30F};
+    tn_tensor *x = tensor(TN_F32, TN_INTS(2), pair, 2);
+    TN_SCOPE {
+        expect_all(tn_var(x), INFINITY, "var");
+        tn_tensor *wide = normalised(tn_to_dtype(x, TN_F64), 1e-5);
+        tn_tensor *y = tn_to_dtype(wide, TN_F32);
+        near(y, 0, 1, 1e-5, "normalised in double");
+        near(y, 1, -1, 1e-5, "normalised in double");
+    }
+    tn_release(x);
 }
 
 /* What it says of softmax and log_softmax; logsumexp and logaddexp are no operators yet. */

@@ -221,36 +221,80 @@ static void run_out(const oi_case *c, const tn_op *op, const oi_sample *s, const
     oi_call_free(&call);
 }
 
-/* Puts a tensor of the core's own, of no elements, into each out argument. */
-static void run_resized(const oi_case *c, const tn_op *op, const oi_sample *s, const oi_array *want,
-                        int n, oi_result *r)
+/* Tensors of the core's own in the place of the out arguments. */
+typedef struct made_outs {
+    oi_call call;
+    tn_tensor *fresh[OI_RESULTS];
+    int n;
+} made_outs;
+
+static bool make_call_with(const oi_case *c, const tn_op *op, const oi_sample *s,
+                           const oi_array *want, int n, bool empty, tn_device device, made_outs *m)
 {
     char why[OI_TEXT];
     oi_tensor outs[OI_RESULTS];
-    oi_call call;
     const int64_t none = 0;
     int n_results, n_args;
+    memset(m->fresh, 0, sizeof m->fresh);
+    m->n = n;
     for (int k = 0; k < n; k++)
         outs[k] = (oi_tensor){.absent = true};
-    if (!oi_call_make(&call, op, s, c->target->device, outs, why))
-        return;
+    if (!oi_call_make(&m->call, op, s, c->target->device, outs, why))
+        return false;
     const tn_field *f = tn_op_fields(op, &n_results, &n_args);
     f += n_results + n_args - n;
-    tn_tensor *fresh[OI_RESULTS] = {NULL};
     bool made = true;
     for (int k = 0; k < n && made; k++) {
-        made = tn_tensor_new(1, &none, want[k].dtype, c->target->device, &fresh[k]) == TN_OK;
-        *(tn_tensor **)((char *)call.frame + f[k].offset) = fresh[k];
+        made = tn_tensor_new(empty ? 1 : want[k].ndim, empty ? &none : want[k].sizes, want[k].dtype,
+                             device, &m->fresh[k]) == TN_OK;
+        *(tn_tensor **)((char *)m->call.frame + f[k].offset) = m->fresh[k];
     }
+    return made;
+}
+
+static void free_call_with(made_outs *m)
+{
+    oi_call_free(&m->call);
+    for (int k = 0; k < m->n; k++)
+        tn_release(m->fresh[k]);
+}
+
+static void run_resized(const oi_case *c, const tn_op *op, const oi_sample *s, const oi_array *want,
+                        int n, oi_result *r)
+{
+    made_outs m;
+    if (!make_call_with(c, op, s, want, n, true, c->target->device, &m))
+        return;
     r->samples++;
-    oi_call_run(&call);
-    if (!made || call.status != TN_OK)
-        oi_blame(r, OI_ERROR, s, "out= of no elements: %.320s", call.message);
-    for (int k = 0; k < n && call.status == TN_OK; k++)
-        expect(c, s, "out= of no elements, to be resized", fresh[k], &want[k], r);
-    oi_call_free(&call);
-    for (int k = 0; k < n; k++)
-        tn_release(fresh[k]);
+    oi_call_run(&m.call);
+    if (m.call.status != TN_OK)
+        oi_blame(r, OI_ERROR, s, "out= of no elements: %.320s", m.call.message);
+    for (int k = 0; k < n && m.call.status == TN_OK; k++)
+        expect(c, s, "out= of no elements, to be resized", m.fresh[k], &want[k], r);
+    free_call_with(&m);
+}
+
+static bool takes_tensors(const oi_sample *s)
+{
+    for (int k = 0; k < s->n_args; k++)
+        if (s->args[k].kind == TN_FIELD_TENSOR || s->args[k].kind == TN_FIELD_TENSORS)
+            return true;
+    return false;
+}
+
+/* Inputs say where a result lies: nothing crosses to another device by itself. */
+static void run_elsewhere(const oi_case *c, const tn_op *op, const oi_sample *s,
+                          const oi_array *want, int n, oi_result *r)
+{
+    made_outs m;
+    tn_device other = {c->target->device.type == TN_CPU ? TN_META : TN_CPU, -1};
+    if (!takes_tensors(s) || !make_call_with(c, op, s, want, n, false, other, &m))
+        return;
+    r->samples++;
+    m.call.refused = true;
+    oi_call_run(&m.call);
+    expect_refusal(s, "out= on another device", &m.call, r);
+    free_call_with(&m);
 }
 
 /* The first input and the output lie in one storage, one element apart. */
@@ -315,6 +359,7 @@ void oi_check_out(const oi_case *c, const oi_samples *all, oi_result *r)
             run_out(c, op, s, &variants[v], want, n, r);
         if (full && !(c->row->flags & OI_META_ONLY)) {
             run_resized(c, op, s, want, n, r);
+            run_elsewhere(c, op, s, want, n, r);
             run_overlapping(c, op, s, want, n, r);
         }
     }

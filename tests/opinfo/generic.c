@@ -269,7 +269,8 @@ static bool from_yaml(oi_row *row, const tn_op *op, const char *yaml)
     if (!file)
         file = cg_file_read(&d, yaml);
     const cg_entry *e = file ? cg_file_find(file, ns ? ns + 2 : tn_op_name(op)) : NULL;
-    bool found = e && e->pointwise.text && cg_pointwise_parse(&d, &arena, e, &p);
+    bool found = e && (e->pointwise.text || e->reference.text) &&
+                 cg_pointwise_parse(&d, &arena, e, &p);
     cg_diag_print(&d, stderr, CG_DIAG_TEXT);
     cg_diag_free(&d);
     if (!found)
@@ -277,9 +278,14 @@ static bool from_yaml(oi_row *row, const tn_op *op, const char *yaml)
     row->data = p.root;
     row->element = expression;
     row->reference = oi_elementwise_reference;
-    row->flags |= (p.kind & TN_POINTWISE_FLOAT ? OI_TO_FLOAT : 0) |
+    row->flags |= (p.kind & TN_POINTWISE_FLOAT && !e->dtypes ? OI_TO_FLOAT : 0) |
                   (p.kind & TN_POINTWISE_BOOL ? OI_TO_BOOL : 0);
-    row->dtypes = e->dtypes ? p.dtypes : inputs_of(p.dtypes, p.kind & TN_POINTWISE_FLOAT);
+    if (e->dtypes)
+        row->dtypes = p.dtypes;
+    else if (e->reference.text)
+        row->dtypes = tn_op_dtypes(op, "CPU");
+    else
+        row->dtypes = inputs_of(p.dtypes, p.kind & TN_POINTWISE_FLOAT);
     return true;
 }
 

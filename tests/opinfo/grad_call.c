@@ -59,6 +59,8 @@ static const tn_op *op_of(const oi_case *c, oi_form form)
     int n_results, n_args;
     bool view = c->row->flags & OI_VIEW;
     const tn_field *f = tn_op_fields(c->op, &n_results, &n_args);
+    if (n_args && f[n_results].flags & TN_FIELD_WRITTEN) /* it exists in place only */
+        return form == OI_INPLACE_FORM ? c->op : NULL;
     if (form == OI_FUNCTIONAL)
         return c->op;
     if (oi_grad_hint_of(c->row).flags & OI_GRAD_NONE)
@@ -94,6 +96,8 @@ static bool try_call(oi_grad_call *g, char *why)
                                   (tn_tensors){outputs, g->n_outputs});
     snprintf(why, OI_TEXT, "%s", status != TN_OK ? tn_error_last()->message : "");
     g->n_outputs = 0;
+    bool as_other = g->form == OI_WRITTEN_VIEW && outputs[1] &&
+                    outputs[1]->dtype != outputs[0]->dtype; /* writing through it is refused */
     for (int k = 0; k < OI_RESULTS; k++) {
         if (outputs[k])
             g->n_outputs = k + 1;
@@ -101,7 +105,7 @@ static bool try_call(oi_grad_call *g, char *why)
     }
     if (status != TN_OK && (g->form != OI_FUNCTIONAL || oi_is_unsupported(status)))
         why[0] = '\0'; /* refused, as other columns have seen it */
-    return status == TN_OK;
+    return status == TN_OK && !as_other;
 }
 
 bool oi_grad_call_make(oi_grad_call *g, const oi_case *c, const oi_sample *s, oi_form form,

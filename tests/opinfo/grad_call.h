@@ -34,11 +34,27 @@ tn_status oi_grad_function(void *data, tn_tensors inputs, tn_tensors outputs);
 /* Calls a one-argument operator by name, "aten::clone"; the rest is left at its defaults. */
 tn_status oi_call_unary(const char *name, tn_tensor *self, tn_tensor **out);
 
+/* ---- refusals (grad_guards.c) ---------------------------------------------------------------- */
+typedef struct oi_grad_outcome {
+    tn_tensor *outputs[OI_RESULTS];
+    int n, floating, requiring; /* of the outputs: floating or complex ones, those with history */
+} oi_grad_outcome;
+/* A recorded call; a failure here is one that only recording makes. */
+bool oi_grad_record(oi_grad_call *g, const oi_sample *s, oi_grad_outcome *o, oi_result *r);
+void oi_grad_release(oi_grad_outcome *o);
+/* Backward through what has no gradient, or shall have none, is a clear refusal. */
+void oi_grad_expect_none(oi_grad_call *g, const oi_grad_outcome *o, const oi_sample *s,
+                         oi_result *r);
+/* After a tensor of the call was written, backward gives what it gave before, or refuses. */
+void oi_grad_check_saved(const oi_case *c, const oi_sample *s, oi_result *r);
+/* An out= form differentiates nothing, and says so when it is given what requires a gradient. */
+void oi_grad_check_out(const oi_case *c, const oi_sample *s, oi_result *r);
+
 /* ---- hints (grad_hints.c) -------------------------------------------------------------------- */
 enum {
-    OI_GRAD_NONE = 1, /* no gradient although the result is floating: the reason says why */
-    OI_GRAD_TIES = 2, /* equal elements compete: no sample of stride 0 */
-    OI_GRAD_ONCE = 4, /* its gradient is not differentiable: no double backward */
+    OI_GRAD_NONE = 1,   /* no gradient although the result is floating: the reason says why */
+    OI_GRAD_TIES = 2,   /* equal elements compete: no sample of stride 0 */
+    OI_GRAD_SIGNED = 4, /* drawn from lo to hi with either sign */
 };
 typedef struct oi_grad_hint {
     const char *op;

@@ -9,6 +9,13 @@ static const oi_grad_hint hints[] = {
     {"pow.Tensor_Tensor", 0.3, 3, 0, NULL}, /* a negative base has no power in the reals */
     {"pow.Tensor_Scalar", 0.3, 3, 0, NULL},
     {"pow.Scalar", 0.3, 3, 0, NULL},
+    /* stairs whose steps are wide beside a difference's step */
+    {"floor_divide", 0.7, 9, OI_GRAD_SIGNED, NULL},
+    {"remainder.Tensor", 0.7, 9, OI_GRAD_SIGNED, NULL},
+    {"fmod.Tensor", 0.7, 9, OI_GRAD_SIGNED, NULL},
+    {"div.Tensor_mode", 0.7, 9, OI_GRAD_SIGNED, NULL},
+    {"tan", -1.3, 1.3, 0, NULL}, /* between two poles, so that no element dwarfs the others */
+    {"special_entr", 0.1, 4, 0, NULL},
     {"amax", 0, 0, OI_GRAD_TIES, NULL},
     {"amin", 0, 0, OI_GRAD_TIES, NULL},
     {"max", 0, 0, OI_GRAD_TIES, NULL},
@@ -41,6 +48,9 @@ static bool all_finite(const oi_array *a)
 static oi_array redrawn(const oi_array *a, const oi_grad_hint *hint, oi_rng *r, oi_layout layout)
 {
     oi_array fresh = oi_values_in(r, a->dtype, a->ndim, a->sizes, hint->lo, hint->hi);
+    for (int64_t i = 0; hint->flags & OI_GRAD_SIGNED && i < a->numel; i++)
+        if (oi_random(r) >> 63)
+            fresh.v[i] = oi_complex(-fresh.v[i].re, -fresh.v[i].im);
     int64_t row = layout == OI_EXPANDED && a->ndim && a->sizes[0] ? a->numel / a->sizes[0] : 0;
     for (int64_t i = row; row && i < a->numel; i++)
         fresh.v[i] = fresh.v[i % row];

@@ -223,8 +223,8 @@ typedef struct oi_rows {
     size_t n;
 } oi_rows;
 extern const oi_rows oi_rows_unary, oi_rows_binary, oi_rows_ternary, oi_rows_reduce, oi_rows_view,
-    oi_rows_create, oi_rows_copy, oi_rows_matrix, oi_rows_index, oi_rows_join,
-    oi_rows_activation, oi_rows_arrange, oi_rows_scatter, oi_rows_moment, oi_rows_vector, oi_rows_loss;
+    oi_rows_create, oi_rows_copy, oi_rows_matrix, oi_rows_index, oi_rows_join, oi_rows_activation,
+    oi_rows_arrange, oi_rows_scatter, oi_rows_moment, oi_rows_vector, oi_rows_loss, oi_rows_layer;
 /* Every row of every family. */
 const oi_row *oi_row_at(size_t i);
 const oi_row *oi_row_find(const char *op); /* "aten::add.Tensor" or "add.Tensor" */

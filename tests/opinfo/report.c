@@ -154,16 +154,19 @@ static void put_tolerances(const oi_run *run, FILE *to)
         fputc('\n', to);
 }
 
-/* What backward differentiates and forward mode does not is no failure, but it is told. */
-static void put_without_jvp(const oi_run *run, FILE *to)
+/* What has no derivative and says so clearly is no failure everywhere, but it is told. */
+static void put_without(const oi_run *run, oi_column column, const char *what, FILE *to)
 {
     const oi_row *last = NULL;
     int n = 0;
     for (size_t k = 0; k < run->n; k++) {
         const oi_record *r = &run->records[k];
-        if (r->r.column != OI_JVP || !r->r.expected || r->r.state == OI_PASS || r->c.row == last)
+        if (r->r.column != (int)column || !r->r.expected || r->r.state == OI_PASS ||
+            r->c.row == last)
             continue;
-        fprintf(to, "%s%s", n++ ? ", " : "\nwithout forward mode: ", r->c.row->op);
+        if (!n++)
+            fprintf(to, "\nwithout %s: ", what);
+        fprintf(to, "%s%s", n > 1 ? ", " : "", r->c.row->op);
         last = r->c.row;
     }
     if (n)
@@ -184,7 +187,8 @@ void oi_report_text(const oi_run *run, FILE *to)
                     "\nnote: %s has no reference: its values were compared with itself in float64; "
                     "give --schema FILE",
                     run->rows[k]->op);
-    put_without_jvp(run, to);
+    put_without(run, OI_GRAD, "a gradient", to);
+    put_without(run, OI_JVP, "forward mode", to);
     fprintf(to, "\n%zu operators, %zu cases in %.1f s, seed %llu:", t.operators, run->n,
             run->seconds, (unsigned long long)run->seed);
     for (int s = 0; s < OI_STATES; s++)

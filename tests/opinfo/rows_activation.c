@@ -173,8 +173,10 @@ static oi_real one_number(const oi_row *row, const oi_sample *s, oi_real x, oi_r
 static oi_num real_element(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in,
                            oi_real *mag)
 {
-    (void)d;
-    return oi_float(one_number(row, s, in[0].re, mag));
+    oi_real r = one_number(row, s, in[0].re, mag);
+    if (oi_is_complex(d)) /* deg2rad, rad2deg: part by part */
+        return oi_complex(r, one_number(row, s, in[0].im, mag));
+    return oi_is_integral(d) ? oi_int((int64_t)r) : oi_float(r);
 }
 
 static oi_num binary_element(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in,
@@ -255,8 +257,13 @@ static void samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t see
 static void polygamma_samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t seed)
 {
     oi_elementwise_samples(row, out, d, seed);
-    for (int k = 0; k < out->n; k++)
-        oi_arg_int(&out->list[k], "n", TN_FIELD_INT, k % 4);
+    for (int k = 0; k < out->n; k++) {
+        oi_sample *s = &out->list[k];
+        oi_arg_int(s, "n", TN_FIELD_INT, k % 4);
+        oi_arg first = s->args[0]; /* in the order of the schema */
+        s->args[0] = s->args[1];
+        s->args[1] = first;
+    }
     oi_sample *bad = oi_sample_new(out, "n below 0");
     oi_arg_int(bad, "n", TN_FIELD_INT, -1);
     oi_arg_tensor(bad, "self", oi_array_new(d, OI_SIZES(3)), OI_ROW);
@@ -283,11 +290,11 @@ static void softshrink_samples(const oi_row *row, oi_samples *out, tn_dtype d, u
         .kind = which, .data = numbers, .samples = samples, .operands = "self",                    \
         .reference = oi_elementwise_reference                                                      \
     }
-#define TO_FLOAT(name, family, which)                                                              \
+#define TO_FLOAT(name, dtypes_, family, which, lo_, hi_)                                           \
     {                                                                                              \
-        .op = name, .dtypes = REAL, .flags = OI_TO_FLOAT, .tolerance = family,                     \
-        .element = real_element, .kind = which, .samples = samples, .operands = "self",            \
-        .reference = oi_elementwise_reference                                                      \
+        .lo = lo_, .hi = hi_, .op = name, .dtypes = dtypes_, .flags = OI_TO_FLOAT,                 \
+        .tolerance = family, .element = real_element, .kind = which, .samples = samples,           \
+        .operands = "self", .reference = oi_elementwise_reference                                  \
     }
 #define BINARY(name, operands_, dtypes_, flags_, family, which, lo_, hi_)                          \
     {                                                                                              \
@@ -310,7 +317,8 @@ static const oi_row rows[] = {
     ACTIVATION("softplus", FLOAT, "composed", SOFTPLUS, "beta threshold"),
     ACTIVATION("log_sigmoid", FLOAT, "composed", LOG_SIGMOID, NULL),
     ACTIVATION("mish", FLOAT, "composed", MISH, NULL),
-    ACTIVATION("hardtanh", INT | FLOAT, "exact", HARDTANH, "min_val max_val"),
+    ACTIVATION("hardtanh", (INT & ~TN_DTYPE_BIT(TN_U8)) | FLOAT, "exact", HARDTANH,
+               "min_val max_val"),
     ACTIVATION("relu6", INT | FLOAT, "exact", RELU6, NULL),
     ACTIVATION("hardsigmoid", FLOAT, "arithmetic", HARDSIGMOID, NULL),
     ACTIVATION("hardswish", FLOAT, "composed", HARDSWISH, NULL),
@@ -325,17 +333,17 @@ static const oi_row rows[] = {
      .samples = softshrink_samples,
      .operands = "self",
      .reference = oi_elementwise_reference},
-    TO_FLOAT("special_entr", "composed", ENTR),
-    TO_FLOAT("deg2rad", "arithmetic", DEG2RAD),
-    TO_FLOAT("rad2deg", "arithmetic", RAD2DEG),
+    TO_FLOAT("special_entr", REAL, "composed", ENTR, 0.1, 6),
+    TO_FLOAT("deg2rad", ALL, "arithmetic", DEG2RAD, 0, 0),
+    TO_FLOAT("rad2deg", ALL, "arithmetic", RAD2DEG, 0, 0),
     BINARY("logaddexp", "self other", FLOAT, 0, "composed", LOGADDEXP, -6, 6),
     BINARY("logaddexp2", "self other", FLOAT, 0, "composed", LOGADDEXP2, -6, 6),
     BINARY("xlogy.Tensor", "self other", REAL, OI_TO_FLOAT, "composed", XLOGY, 0, 6),
     BINARY("xlogy.Scalar_Self", "self other", REAL, OI_TO_FLOAT, "composed", XLOGY, 0, 6),
     BINARY("xlogy.Scalar_Other", "self other", REAL, OI_TO_FLOAT, "composed", XLOGY, 0, 6),
     BINARY("special_xlog1py", "self other", REAL, OI_TO_FLOAT, "composed", XLOG1PY, 0, 6),
-    BINARY("lerp.Tensor", "self end weight", FLOAT, 0, "arithmetic", LERP, -2, 2),
-    BINARY("lerp.Scalar", "self end weight", FLOAT, 0, "arithmetic", LERP, -2, 2),
+    BINARY("lerp.Tensor", "self end weight", FLOAT, 0, "composed", LERP, -2, 2),
+    BINARY("lerp.Scalar", "self end weight", FLOAT, 0, "composed", LERP, -2, 2),
     OWN("sinc", ALL, "composed", sinc, SINC, oi_elementwise_samples, -3, 3),
     OWN("digamma", REAL, "hard", gamma_element, DIGAMMA, oi_elementwise_samples, -6, 9),
     OWN("polygamma", REAL, "hard", gamma_element, POLYGAMMA, polygamma_samples, 0.5, 9),

@@ -352,6 +352,7 @@ static void add_setting(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t
         if (w->name[k])
             oi_arg_ints(s, w->name[k], w->n[k], w->values[k]);
     s->error = w->error;
+    s->may_copy = row->kind == SUM_TO_SIZE; /* where nothing is summed self is the result */
 }
 
 static void samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t seed)

@@ -142,6 +142,38 @@ static void arange_samples(const oi_row *row, oi_samples *out, tn_dtype d, uint6
     }
 }
 
+/* ---- linspace -------------------------------------------------------------------------------- */
+static int linspace(const oi_row *row, const oi_sample *s, oi_array *results)
+{
+    (void)row;
+    int64_t n = oi_get_int(s, "steps", 0);
+    tn_dtype d = (tn_dtype)oi_get_int(s, "dtype", TN_F32);
+    oi_real start = number_at(s, "start", 0).re, end = number_at(s, "end", 0).re;
+    results[0] = oi_array_new(d, 1, &n);
+    oi_array_mags(&results[0]);
+    for (int64_t i = 0; i < n; i++) {
+        oi_real x = n == 1 ? start : start + (end - start) * (oi_real)i / (oi_real)(n - 1);
+        results[0].v[i] = oi_is_integral(d) ? oi_cast(oi_int((int64_t)x), TN_I64, d) : oi_float(x);
+        results[0].mag[i] = fabsl(start) + fabsl(end);
+    }
+    return 1;
+}
+
+static void linspace_samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64_t seed)
+{
+    static const double settings[][3] = {{0, 100, 8}, {10, 1, 6},  {0, 1, 0}, {5, 9, 1},
+                                         {2, 2, 5},   {0, 9, 131}, {0, 1, -1}};
+    (void)row, (void)seed;
+    for (size_t k = 0; k < sizeof settings / sizeof *settings; k++) {
+        oi_sample *s = oi_sample_new(out, settings[k][2] < 0 ? "steps below 0" : "a range");
+        oi_arg_scalar(s, "start", number(oi_is_integral(d), settings[k][0]));
+        oi_arg_scalar(s, "end", number(oi_is_integral(d), settings[k][1]));
+        oi_arg_int(s, "steps", TN_FIELD_INT, (int64_t)settings[k][2]);
+        oi_arg_int(s, "dtype", TN_FIELD_DTYPE, d);
+        s->error = settings[k][2] < 0;
+    }
+}
+
 #define CONSTANT(name, which, flags_)                                                              \
     {                                                                                              \
         .op = name, .dtypes = ALL, .flags = flags_, .tolerance = "exact", .kind = which,           \
@@ -177,6 +209,11 @@ static const oi_row rows[] = {
      .samples = samples,
      .reference = constant},
     ARANGE("arange"),
+    {.op = "linspace",
+     .dtypes = INT | FLOAT,
+     .tolerance = "arithmetic",
+     .samples = linspace_samples,
+     .reference = linspace},
     ARANGE("arange.start"),
     ARANGE("arange.start_step"),
     ARANGE("arange.start_out"),

@@ -49,10 +49,12 @@ static void reduce(const oi_sample *s, oi_array *all, oi_real weight, oi_array *
 static int elementwise(const oi_row *row, const oi_sample *s, oi_array *results)
 {
     const oi_array *x = oi_input(s, "self"), *y = oi_input(s, "target");
-    oi_array all = oi_array_new(x->dtype, x->ndim, x->sizes);
+    oi_array all = oi_array_new(oi_real_of(x->dtype), x->ndim, x->sizes);
     oi_array_mags(&all);
     for (int64_t i = 0; i < x->numel; i++) {
         oi_real a = x->v[i].re, b = y->v[i].re, v = term(row, s, i, a, b);
+        if (oi_is_complex(x->dtype)) /* l1_loss alone */
+            v = hypotl(a - b, x->v[i].im - y->v[i].im);
         all.v[i] = oi_float(v);
         all.mag[i] = fabsl(v) + (fabsl(a) + fabsl(b)) * (row->kind == MSE ? fabsl(a - b) : 1) + 1;
     }
@@ -175,8 +177,8 @@ static void class_samples(const oi_row *row, oi_samples *out, tn_dtype d, uint64
 
 #define LOSS(name, which, samples_, body)                                                          \
     {                                                                                              \
-        .op = name, .dtypes = FLOAT, .tolerance = "loss", .kind = which, .samples = samples_,      \
-        .lo = -3, .hi = 3, .reference = body                                                       \
+        .op = name, .dtypes = which == L1 ? FLOAT | COMPLEX : FLOAT, .tolerance = "loss",          \
+        .kind = which, .samples = samples_, .lo = -3, .hi = 3, .reference = body                   \
     }
 
 static const oi_row rows[] = {

@@ -116,6 +116,7 @@ static int reference(const oi_row *row, const oi_sample *s, oi_array *results)
     results[0] = oi_array_new(oi_real_of(to), ndim, sizes);
     results[1] = oi_array_new(to, ndim, sizes);
     oi_array_mags(&results[0]);
+    oi_array_mags(&results[1]);
     group *groups = oi_alloc((size_t)(results[0].numel + 1) * sizeof *groups);
     for (int64_t k = 0; k < results[0].numel; k++)
         groups[k].v = oi_alloc((size_t)(x->numel + 1) * sizeof *groups[k].v);
@@ -130,6 +131,8 @@ static int reference(const oi_row *row, const oi_sample *s, oi_array *results)
     for (int64_t k = 0; k < results[0].numel; k++) {
         results[0].v[k] = oi_float(judged(row, s, &groups[k], &results[0].mag[k]));
         results[1].v[k] = mean(&groups[k]);
+        for (int64_t i = 0; i < groups[k].n; i++)
+            results[1].mag[k] += hypotl(groups[k].v[i].re, groups[k].v[i].im) / groups[k].n;
     }
     return row->kind & WITH_MEAN ? 2 : 1;
 }

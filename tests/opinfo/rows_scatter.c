@@ -271,7 +271,7 @@ static void running_samples(const oi_row *row, oi_samples *out, tn_dtype d, uint
                                        : oi_values(row, &r, d, cases[k].ndim, cases[k].sizes);
         oi_arg_tensor(s, "self", a, cases[k].layout);
         oi_arg_int(s, "dim", TN_FIELD_INT, cases[k].dim);
-        if (k == 3 && !oi_is_complex(d))
+        if (k == 3 && oi_is_integral(d)) /* in place, self's dtype is the only one */
             oi_arg_int(s, "dtype", TN_FIELD_DTYPE, TN_F64);
         s->error = cases[k].error;
         s->large = cases[k].large;

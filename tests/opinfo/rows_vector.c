@@ -165,7 +165,7 @@ static int float_power(const oi_row *row, const oi_sample *s, oi_array *results)
     const oi_array *x = oi_input(s, "self"), *y = oi_input(s, "exponent");
     const oi_arg *number = oi_find(s, "exponent");
     bool pairs = oi_is_complex(x->dtype) || (y && oi_is_complex(y->dtype)) ||
-                   (!y && number->scalar.kind == TN_SCALAR_COMPLEX);
+                 (!y && number->scalar.kind == TN_SCALAR_COMPLEX);
     tn_dtype d = pairs ? TN_C128 : TN_F64;
     const oi_array *both[] = {x, y ? y : x};
     int64_t sizes[OI_DIMS], coords[OI_DIMS];
@@ -173,13 +173,15 @@ static int float_power(const oi_row *row, const oi_sample *s, oi_array *results)
     if (!oi_broadcast(2, both, &ndim, sizes))
         return 0;
     results[0] = oi_array_new(d, ndim, sizes);
+    oi_array_mags(&results[0]);
     for (int64_t i = 0; i < results[0].numel; i++) {
         oi_coords(&results[0], i, coords);
         oi_num a = oi_cast(x->v[oi_broadcast_index(x, ndim, coords)], x->dtype, d);
         oi_num b = y ? oi_cast(y->v[oi_broadcast_index(y, ndim, coords)], y->dtype, d)
                      : oi_from_scalar(&number->scalar, d);
-        _Complex long double z =
-            pairs ? cpowl(oi_complex_of(a.re, a.im), oi_complex_of(b.re, b.im)) : 0;
+        _Complex long double z = pairs ? cpowl(oi_complex_of(a.re, a.im), oi_complex_of(b.re, b.im))
+                                       : 0;
+        results[0].mag[i] = pairs && isfinite(cabsl(z)) ? 4 * cabsl(z) : 0;
         results[0].v[i] = pairs ? oi_complex(creall(z), cimagl(z)) : oi_float(powl(a.re, b.re));
     }
     return 1;
@@ -274,10 +276,10 @@ static const oi_row rows[] = {
     PRODUCT("dot", NUMBERS, DOT, vectors, reference),
     PRODUCT("vdot", NUMBERS, VDOT, others, reference),
     PRODUCT("mv", NUMBERS, MV, matrix, reference),
-    PRODUCT("outer", NUMBERS, OUTER, second, reference),
+    PRODUCT("outer", NUMBERS | BOOL, OUTER, second, reference),
     PRODUCT("inner", NUMBERS, INNER, others, reference),
     PRODUCT("addmv", NUMBERS, ADDMV, to_mv, reference),
-    PRODUCT("addr", NUMBERS, ADDR, to_r, reference),
+    PRODUCT("addr", NUMBERS | BOOL, ADDR, to_r, reference),
     PRODUCT("baddbmm", NUMBERS, BADDBMM, batches, reference),
     PRODUCT("addbmm", NUMBERS, ADDBMM, batches, reference),
     PRODUCT("dist", FLOAT | COMPLEX, DIST, others, dist),

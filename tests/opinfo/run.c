@@ -8,6 +8,8 @@
 #define _GNU_SOURCE
 #include "opinfo.h"
 
+#include "core/base/base.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -73,7 +75,14 @@ static bool run_case(const oi_case *c, const oi_samples *samples, int column, in
     void *mark = oi_pool_mark();
     message m = {.begins = 0, .index = index, .result = {.column = column, .sample = -1}};
     oi_save_case(c);
+    int64_t before = tn__guard_damage();
     oi_checks[column](c, samples, &m.result);
+    int64_t wrong = tn__guard_damage() - before;
+    if (wrong && column != OI_DTYPES) /* the next column makes the same calls, and more */
+        oi_blame(&m.result, OI_FAIL, NULL,
+                 "memory that the core had made for a tensor was left: %lld bytes of the sentinels "
+                 "around it were written",
+                 (long long)wrong);
     oi_pool_reset(mark);
     say(fd, &m);
     return m.result.state == OI_PASS;

@@ -137,10 +137,10 @@ tn_status function(tn_registry *r)
     return start(NULL, r);
 }
 #elif defined(NO_SYMBOL)
-TN_API const int something_else = 1;
+TN_EXPORT const int something_else = 1;
 tn_status (*const keep)(const tn_api *, tn_registry *) = start;
 #else
-TN_API const tn_plugin tenon_plugin = {
+TN_EXPORT const tn_plugin tenon_plugin = {
 #ifdef SHORT_TABLE
     8,
 #else

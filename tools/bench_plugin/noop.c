@@ -8,8 +8,8 @@ static tn_status noop(tn_call *call, void *frame)
 {
     struct bench_noop_args *a = frame;
     (void)call;
-    tn->tensor_retain(a->self);
     a->result = a->self;
+    tn->tensor_retain(a->self);
     return TN_OK;
 }
 

@@ -3,7 +3,7 @@
 #ifndef TENON_TOOLS_BENCH_NOOP_H
 #define TENON_TOOLS_BENCH_NOOP_H
 
-#include <tenon/border.h>
+#include <tenon/op.h>
 
 #define BENCH_NOOP_SCHEMA "bench::noop(Tensor self) -> Tensor"
 struct bench_noop_args {
@@ -11,5 +11,16 @@ struct bench_noop_args {
     tn_tensor *result;
     tn_tensor *self;
 };
+
+/* The typed call, as tenon-gen would write it for the plugin's users. */
+static inline tn_status bench_noop(const tn_op *op, tn_tensor *self, tn_tensor **result_out)
+{
+    struct bench_noop_args a;
+    a.frame = (tn_frame){sizeof a, 0};
+    a.self = self;
+    tn_status status = tn_op_call(op, &a);
+    *result_out = a.result;
+    return status;
+}
 
 #endif

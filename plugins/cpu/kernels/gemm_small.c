@@ -18,13 +18,28 @@
 #if defined(__clang__)
 #define UNROLL _Pragma("clang loop unroll(full)")
 #define UNROLL_DEPTH _Pragma("clang loop unroll_count(4)")
+#define UNROLL_WIDTH _Pragma("clang loop unroll(full)")
 #else
 #define UNROLL _Pragma("GCC unroll 4")
 #define UNROLL_DEPTH _Pragma("GCC unroll 4")
+#define UNROLL_WIDTH _Pragma("GCC unroll 8")
 #endif
 #define INLINE static inline __attribute__((always_inline))
 
 enum { ROWS = 4, DEPTH = 256 };
+
+/* The halves of two vectors, interleaved. */
+#if VECTOR_BYTES == 16
+#define LOW_f32(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
+#define HIGH_f32(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
+#define LOW_f64(a, b) __builtin_shufflevector(a, b, 0, 2)
+#define HIGH_f64(a, b) __builtin_shufflevector(a, b, 1, 3)
+#else
+#define LOW_f32(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define HIGH_f32(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#define LOW_f64(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
+#define HIGH_f64(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
+#endif
 
 #define REAL float
 #define FN(name) name##_f32

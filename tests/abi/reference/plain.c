@@ -29,8 +29,9 @@ static tn_status plain(tn_call *call, struct tn_plain_args *a)
 {
     tn_tensor *x = a->x;
     if (x->ndim != 1 || !(x->flags & TN_TENSOR_CONTIGUOUS))
-        return tn->fail(call, TN_ERR_ARGUMENT, "x: expected a row of numbers, got %d dimensions of %s",
-                        x->ndim, tn->dtype_name(x->dtype));
+        return tn->fail(call, TN_ERR_ARGUMENT,
+                        "x: expected a row of numbers, got %d dimensions of %s", x->ndim,
+                        tn->dtype_name(x->dtype));
     float *scratch = tn->scratch(call, (size_t)x->numel * sizeof *scratch);
     if (!scratch)
         return TN_ERR_MEMORY;

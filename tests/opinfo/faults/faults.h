@@ -31,6 +31,7 @@
     FAULT(all_zero, "^exp$", "cpu", "f32", "values", "MISTRUSTED") \
     FAULT(modified_input, "^relu$", "cpu", "f32", "values", "FAIL") /* input[0] is changed */ \
     FAULT(past_end, "^relu$", "cpu", "f32", "out", "FAIL CRASH") /* one element too many */ \
+    FAULT(past_end, "^relu$", "cpu", "f32", "repeat", "FAIL CRASH") /* of what the core made */ \
     FAULT(before_begin, "^relu$", "cpu", "f32", "out", "FAIL CRASH") /* writes in front */ \
     FAULT(in_gaps, "^relu$", "cpu", "f32", "out", "FAIL") /* writes between the elements */ \
     FAULT(inplace_differs, "^relu$", "cpu", "f32", "inplace", "FAIL") \

@@ -303,6 +303,40 @@ Test(border, emit_expands_facts)
     cr_assert_str_eq(read_text(in_directory("deep/er/out.c")), "len(a, b) /* # ` ' */\n");
 }
 
+#define LONG "a_name_of_so_many_words_that_forty_columns"
+
+static void expect_laid_out(const char *list, const char *expected)
+{
+    cg_diag d;
+    char text[512];
+    snprintf(text, sizeof text, "m4_divert(0)m4_dnl\n%s\n", list);
+    cr_assert(emit(&d, text, "", "out.c"), "%s: %s", list, d.n_items ? d.items->message : "");
+    cr_expect_str_eq(read_text(in_directory("out.c")), expected, "%s", list);
+}
+
+Test(border, emit_lays_out_lists)
+{
+    expect_laid_out("@<f(void);@>", "f(void);\n");
+    expect_laid_out("@<f(@|int a@|int b);@> @<g(@|h)@>", "f(int a, int b); g(h)\n");
+    expect_laid_out("@<f(@|" LONG "@|" LONG "@|b)@>", "f(" LONG ", " LONG ", b)\n");
+    expect_laid_out("@<f(@|" LONG "@|" LONG "@|bcdefgh_)@>",
+                    "f(" LONG ", " LONG ", bcdefgh_)\n"); /* 99 columns */
+    expect_laid_out("@<f(@|" LONG "@|" LONG "@|bcdefghi_)@>",
+                    "f(" LONG ", " LONG ",\n    bcdefghi_)\n");
+    expect_laid_out("@12<" LONG LONG "_and_more(@|a_long_word@|b)@>",
+                    LONG LONG "_and_more(\n            a_long_word, b)\n");
+    expect_laid_out("@\\8<f(@|" LONG "@|" LONG "@|bcdefghi_)@> \\",
+                    "f(" LONG ", " LONG ", \\\n        bcdefghi_) \\\n");
+}
+
+Test(border, emit_refuses_a_list_without_an_end)
+{
+    cg_diag d;
+    cr_assert(!emit(&d, "m4_divert(0)m4_dnl\n@<f(@|int a\n", "", "out.c"));
+    cr_assert(strstr(d.items[0].message, "@<f("), "%s", d.items[0].message);
+    cg_diag_free(&d);
+}
+
 Test(border, emit_points_at_what_is_left_over)
 {
     cg_diag d;

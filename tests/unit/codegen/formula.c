@@ -263,6 +263,7 @@ Test(codegen_formula, unknown_names)
     expect_refused("grad.frobnicate()", 5, "no operator or helper", "- helper:");
     expect_refused("self.shape", 5, "Tensor has no member 'shape'", "sizes, strides");
     expect_refused("i.sizes", 2, "int has no member", "a Tensor has");
+    expect_refused("b.len", 2, "bool has no member 'len'", "a list has len");
     expect_refused("grads[1]", 0, "no grads[1]", "1 result");
     expect_refused("grads", 0, "operators that give a Tensor[]", "write grad");
     expect_refused("self_t", 0, "no 'self_t'", "did you mean 'self'");
@@ -321,5 +322,6 @@ Test(codegen_formula, wrong_syntax)
     expect_refused("cat([grad, self)", 15, "list is not closed", "']'");
     expect_refused("mode == 'none", 8, "string is not closed", "'none'");
     expect_refused("mode == 'a*b'", 10, "holds more than letters", "'none'");
+    expect_refused("mode == 'm4_dnl'", 8, "templates would take 'm4_'", "another text");
     expect_refused("grad % 2", 5, "expected an operator", "operators are");
 }

@@ -141,7 +141,7 @@ static int run_derivatives(const cg_ops *ops, const char *bytes, size_t n)
     const cg_derivatives_source source = {.path = "d", .bytes = copy, .n_bytes = n, .ops = ops};
     FILE *to = open_memstream(&text, &length);
     if (cg_derivatives_make(&d, &a, &source, &all)) {
-        cg_facts_write_derivatives(&all, "x", to);
+        cg_facts_write_derivatives(&all, "x", CG_FACTS_ALL, to);
         cg_derivatives_list(&all, to);
     }
     cg_diag_print(&d, to, CG_DIAG_JSON);

@@ -38,6 +38,21 @@ Test(codegen_ops, names_that_the_frame_has)
     expect_refused("- func: q::f(Tensor self) -> (Tensor a, Tensor self)\n", "two fields");
 }
 
+Test(codegen_ops, words_of_the_templates)
+{
+    expect_refused("- func: q::f(Tensor self, str s=\"m4_dnl\") -> Tensor\n", "'m4_'");
+    expect_refused("- func: q::f(Tensor self, str s=\"@<a@|b@>\") -> Tensor\n", "'@<a'");
+    expect_refused("- func: q::f(Tensor self, str s=\"@{\") -> Tensor\n", "'@{");
+    expect_refused("- func: q::f(Tensor self, int cg_id) -> Tensor\n", "'cg_'");
+}
+
+Test(codegen_ops, defaults_that_are_none)
+{
+    expect_refused("- func: q::f(Tensor self, float x=inf) -> Tensor\n", "float");
+    expect_refused("- func: q::f(Tensor self, int[2] x=[1,2,3]) -> Tensor\n", "as many elements");
+    expect_refused("- func: q::f(Tensor self, Scalar x=1j) -> Tensor\n", "'x' is complex");
+}
+
 Test(codegen_ops, shape_rules)
 {
     expect_refused("- func: q::f(Tensor self) -> Tensor\n  shape: reduce(self, 3x)\n", "3x");

@@ -145,11 +145,11 @@ Test(opinfo_faults, every_wrong_gradient_is_caught, .init = build_gradients, .fi
     cr_expect_eq(run_gradient("right_by_hand", "f64,c128"), 0);
     for (size_t k = 0; k < sizeof gradients / sizeof *gradients; k++) {
         const fault *f = &gradients[k];
-        int status = run_gradient(f->name, f->dtype);
+        int status = run_gradient(f->name, f->dtype), due = strcmp(f->name, "none") != 0;
         bool caught = is_caught(f, seen, sizeof seen);
         cr_expect(caught, "%s is not caught as %s in '%s'; seen:%s", f->name, f->states, f->column,
-                  seen);
-        cr_expect(status == 1, "%s: exit status %d, expected 1", f->name, status);
+                  seen); /* a plugin may have no gradient, when it says so */
+        cr_expect(status == due, "%s: exit status %d, expected %d", f->name, status, due);
     }
 }
 

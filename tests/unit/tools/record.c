@@ -70,9 +70,12 @@ static void build_program(void)
     const char *build = getenv("TENON_BUILD"), *tree = getenv("TENON_SOURCE");
     cr_assert(build && tree, "run this through ctest");
     write_file("program.c", program);
-    shell("cc -std=gnu11 '%s/program.c' -o '%s/program' -I'%s/generated/include' -I'%s/include' "
+    /* A library that is instrumented wants its runtime in the program, too. */
+    shell("cc -std=gnu11 $(ldd '%s/lib/libtenon.so' | grep -q libasan && echo "
+          "-fsanitize=address,undefined) '%s/program.c' -o '%s/program' -I'%s/generated/include' "
+          "-I'%s/include' "
           "-L'%s/lib' -ltenon -Wl,-rpath,'%s/lib' -lpthread",
-          test_folder, test_folder, build, tree, build, build);
+          build, test_folder, test_folder, build, tree, build, build);
 }
 
 Test(record, every_call_of_every_thread)

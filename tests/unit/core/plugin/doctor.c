@@ -153,3 +153,50 @@ Test(doctor, nothing_to_examine)
     cr_assert_eq(doctor("./nowhere.so"), 1);
     says("./nowhere.so", "refused", "cannot be opened");
 }
+
+Test(doctor, what_crashes_goes_into_quarantine)
+{
+    const char *crash = plugin_build("crash", "broken.c", "-DCRASHES");
+    cr_assert_eq(doctor(""), 1);
+    says(crash, "refused", "it crashes while it is loaded: signal 6");
+    cr_assert_eq(doctor(""), 1);
+    says(crash, "refused", "it is in quarantine until its file changes: it crashes");
+    cr_assert_eq(doctor("--retry"), 1);
+    says(crash, "refused", "it crashes while it is loaded: signal 6");
+    plugin_refused(crash, "refused", "quarantine", "--retry");
+    plugin_shell("mv '%s' '%s'", plugin_build("sound", "broken.c", ""), crash);
+    cr_assert_eq(doctor(""), 0);
+    says(crash, "loaded", "");
+}
+
+Test(doctor, remarks_of_what_loads)
+{
+    const char *dir = plugin_test_directory();
+    char path[600];
+    snprintf(path, sizeof path, "%s/outer/inner/spawns.so", dir);
+    const char *spawns = plugin_build("spawns", "init.c", "-DSPAWNS -DFLUSHES");
+    plugin_shell("mkdir -p '%s/outer/inner' && mv '%s' '%s' && chmod 0775 '%s/outer'", dir, spawns,
+                 path, dir);
+    cr_assert_eq(doctor(path), 0);
+    says(path, "loaded", "its init changes the floating-point mode");
+    says(path, "loaded", "its init leaves 1 thread running");
+    says(path, "loaded", "/outer can be changed by its group");
+    const json_t *places = json_object_get(rows[0], "places");
+    cr_assert_geq(json_array_size(places), 4);
+    cr_expect_str_eq(text_of(json_array_get(places, 0), "path"), path);
+    cr_expect_str_eq(text_of(json_array_get(places, 0), "others"), "nobody");
+    cr_expect_str_eq(text_of(json_array_get(places, 2), "others"), "its group");
+    cr_expect_eq(json_integer_value(json_object_get(rows[0], "border")), TN_BORDER_REVISION);
+}
+
+Test(doctor, coverage_of_each_operator)
+{
+    plugin_build("scale", "scale.c", "");
+    plugin_shell(
+        "'%s' doctor --json --coverage | grep '\"operator\": \"plgtest::scale\"' | grep -q "
+        "'\"CPU\": {\"plugin\": \"scale\", \"how\": \"kernel\", \"dtypes\": \\['",
+        command());
+    plugin_shell(
+        "'%s' doctor --coverage | grep -A1 '^plgtest::scale$' | grep -q 'CPU *scale, kernel:'",
+        command());
+}

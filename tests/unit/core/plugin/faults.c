@@ -3,12 +3,14 @@
 #include <criterion/criterion.h>
 #include <fenv.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <tenon/autograd.h>
 #include <tenon/tensor.h>
 
 #include "core/base/base.h"
@@ -162,6 +164,76 @@ Test(faults, one_reference_of_two_is_no_unload)
     cr_assert_eq(tn_plugin_unload(handle), TN_ERR_PLUGIN);
     tn_release(t);
     cr_assert_eq(tn_plugin_unload(handle), TN_OK);
+}
+
+/* Calls, nodes and handles of an unloaded plugin: its code is there, its operators are not. */
+static void load_built_in(const char *name)
+{
+    char path[600];
+    const char *build = getenv("TENON_BUILD");
+    snprintf(path, sizeof path, "%s/lib/tenon/plugins/%s.so", build ? build : "build", name);
+    plugin_loaded(path);
+}
+
+Test(faults, a_graph_outlives_its_plugin)
+{
+    struct {
+        tn_frame frame;
+        tn_tensor *result, *x;
+    } a = {.frame = {sizeof a, 0}};
+    const double two = 2;
+    int64_t one = 1;
+    load_built_in("composite");
+    load_built_in("cpu");
+    load_built_in("autograd");
+    tn_plugin_handle *gradient =
+        plugin_loaded(plugin_build("gradient", "../abi/reference/gradient.c", ""));
+    cr_assert_eq(tn_tensor_from_data(&two, TN_F64, 1, &one, &a.x), TN_OK);
+    cr_assert_eq(tn_set_requires_grad(a.x, true), TN_OK);
+    cr_assert_eq(tn_op_call(tn_op_find("abiref::cube"), &a), TN_OK, "%s", tn_error_last()->message);
+    cr_assert_eq(tn_plugin_unload(gradient), TN_OK);
+    cr_assert_eq(tn_backward_from(a.result), TN_OK, "%s", tn_error_last()->message);
+    cr_assert_eq(*(double *)tn_grad(a.x)->data, 12);
+    tn_release(a.result);
+    a.result = NULL;
+    cr_assert_eq(tn_op_call(tn_op_find("abiref::cube"), &a), TN_ERR_NO_KERNEL);
+    tn_release(a.x);
+}
+
+static _Atomic bool over;
+static _Atomic int64_t called, odd;
+
+static void *call_on(void *arg)
+{
+    while (!atomic_load(&over)) {
+        float y = 0;
+        tn_status status = plugin_scale_op(arg, 2, 3, &y);
+        atomic_fetch_add(&called, 1);
+        atomic_fetch_add(&odd, status != TN_ERR_NO_KERNEL && (status != TN_OK || y != 6));
+    }
+    return NULL;
+}
+
+Test(faults, loading_and_unloading_under_calls)
+{
+    const char *path = plugin_build("scale", "scale.c", "");
+    tn_plugin_handle *handle = plugin_loaded(path);
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        cr_assert_eq(
+            pthread_create(&threads[i], NULL, call_on, (void *)tn_op_find("plgtest::scale")), 0);
+    for (int i = 0; i < 200; i++) {
+        usleep(500);
+        cr_assert_eq(tn_plugin_unload(handle), TN_OK);
+        usleep(100);
+        cr_assert_eq(plugin_loaded(path), handle);
+    }
+    atomic_store(&over, true);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    cr_assert_eq(atomic_load(&odd), 0, "%lld of %lld calls", (long long)atomic_load(&odd),
+                 (long long)atomic_load(&called));
+    cr_assert_gt(atomic_load(&called), 100);
 }
 
 /* ---- a checked host -------------------------------------------------------------------------- */

@@ -196,6 +196,11 @@ static bool inspect(const char *path)
     bool found = tn__note_find(&e, &note, &f);
     tn__elf_exports(&e, read_once, &names, &f);
     tn__elf_needed(&e, read_once, &names, &f);
+    tn__elf_imports(&e, read_once, &names, &f);
+    tn__elf_run_paths(&e, read_once, &names, &f);
+    names += tn__elf_text_relocations(&e) + tn__elf_executable_stack(&e);
+    uint64_t fingerprints[TN__NOTE_REVISIONS];
+    cr_assert_lt(tn__note_host(&e, fingerprints), TN__NOTE_REVISIONS);
     tn__elf_close(&e);
     cr_assert(found || (f.state && *f.reason && *f.cure));
     return found && tn__note_check(&note, &f);
