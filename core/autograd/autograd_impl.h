@@ -53,7 +53,7 @@ typedef struct tn__node_class {
     /* Lets go of saved tensors of this storage, which has been written: an alias without history is
      * kept for the message. Adds to *found how many there were. NULL: the class saves none. */
     tn_status (*spend)(tn__node *n, const tn__storage *storage, uint32_t *found);
-    /* Frees the node's memory; edges, outlooks and hooks are gone by then, and drop was called. */
+    /* Frees the node's memory, and drops what is left; edges, outlooks and hooks are gone by then. */
     void (*free)(tn__node *n);
 } tn__node_class;
 
@@ -144,7 +144,24 @@ tn_status tn__begin_history(tn_tensor *t, tn__node *n);
 /* ---- node.c ---------------------------------------------------------------------------------- */
 /* The common part of a node without edges and outputs; one reference, the caller's. one_output is
  * set before n_outputs counts it. */
-void tn__node_init(tn__node *n, const tn__node_class *class, const char *name);
+extern _Thread_local uint64_t tn__sequence_tls __attribute__((tls_model("initial-exec")));
+static inline void tn__node_init(tn__node *n, const tn__node_class *class, const char *name)
+{
+    atomic_init(&n->refs, 1);
+    n->n_edges = 0;
+    n->n_outputs = 0;
+    n->sequence = ++tn__sequence_tls;
+    n->class = class;
+    n->name = name;
+    n->op = NULL;
+    n->file = NULL;
+    n->line = 0;
+    atomic_init(&n->busy, false);
+    n->dropped = false;
+    n->edges = NULL;
+    n->outlooks = &n->one_output;
+    n->hooks = NULL;
+}
 void tn__node_retain(tn__node *n);
 void tn__node_release(tn__node *n); /* frees a graph of any depth without recursion */
 tn_status tn__outlook_set_more(tn__outlook *o, const tn_tensor *t); /* of many dimensions */

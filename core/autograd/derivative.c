@@ -122,6 +122,9 @@ static tn_status fill(tn__derivative *d, const tn_op *op, const tn_derivative_fi
     d->frame_size = l->size;
     for (int i = 0; i < l->n_results + l->n_args; i++)
         TN__TRY(add_field(d, i, i < n_fields ? &fields[i] : NULL));
+    bool writes = d->effect == TN__EFFECT_INPLACE || d->effect == TN__EFFECT_OUT;
+    d->is_usual = d->decl.backward && !writes && !d->has_lists;
+    d->plan = tn__op_node_plan(d->frame_size, (size_t)d->n_args, (size_t)d->n_kept);
     return TN_OK;
 }
 
@@ -200,11 +203,13 @@ static tn_status register_form(tn_registry *r, const tn_derivative_decl *decl, c
                              .frame_size = op->layout->size};
     if (status == TN_OK)
         status = tn__registry_kernels(r, &kernel, 1);
-    if (status == TN_OK)
-        r->made->owned = d;
-    else
+    if (status != TN_OK) {
         tn__free(d);
-    return status;
+        return status;
+    }
+    r->made->owned = d;
+    r->made->enter = tn__autograd_enter;
+    return TN_OK;
 }
 
 static tn_status register_one(tn_registry *r, const tn_derivative_decl *decl)

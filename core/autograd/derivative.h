@@ -32,6 +32,10 @@ typedef struct tn__list { /* a plain list, or a string, that a node copies */
     uint8_t item; /* bytes; 0: a string */
 } tn__list;
 
+typedef struct tn__node_plan { /* where the parts of a node's block begin, and its size */
+    size_t saved, fields, frame, arrays, lists, bytes;
+} tn__node_plan;
+
 typedef struct tn__derivative {
     tn_derivative_decl decl; /* backward NULL: no gradient flows through */
     const tn_op *op;
@@ -41,9 +45,11 @@ typedef struct tn__derivative {
     bool is_plain;      /* no field at all is a list or a string: all its nodes have one size */
     bool keeps_results; /* of a result something is saved, or it is a list */
     bool unknown;       /* there is no formula: the fallback's */
-    int written;        /* INPLACE: which differentiable argument is written; -1: none of them */
-    uint16_t self;      /* INPLACE: its offset */
+    bool is_usual; /* it has a formula, writes no argument, and has no lists to differentiate */
+    int written;   /* INPLACE: which differentiable argument is written; -1: none of them */
+    uint16_t self; /* INPLACE: its offset */
     uint32_t frame_size;
+    tn__node_plan plan; /* is_plain: of all its nodes */
     tn__place args[TN__MOST_DIFFERENTIABLE];
     tn__place results[TN_MAX_OPERANDS];
     tn__place outs[TN_MAX_OPERANDS]; /* OUT: the arguments given for the results */
@@ -55,6 +61,9 @@ typedef struct tn__derivative {
 
 /* recording.c: the boxed kernel; call->data is a tn__derivative. */
 tn_status tn__autograd_call(tn_call *call, void *frame);
+/* How dispatch enters that kernel. */
+tn_status tn__autograd_enter(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys,
+                             const char *file, int line);
 /* The same for an operator that nobody registered a derivative for: of its results none can be
  * differentiated, which backward says. */
 tn_status tn__autograd_unknown(tn_call *call, void *frame);
@@ -68,9 +77,11 @@ typedef struct tn__survey { /* what a call asks for */
     bool tangents;
 } tn__survey;
 
+/* Lays out the block of a node with so many entries of arguments and tensors to save. */
+tn__node_plan tn__op_node_plan(size_t frame_size, size_t n_edges, size_t n_saved);
 /* A node with edges and saved arguments, before the call has run. */
-tn_status tn__op_node_new(const tn__derivative *d, const tn_call *call, const void *frame,
-                          const tn__survey *s, tn__node **out);
+tn_status tn__op_node_new(const tn__derivative *d, const void *frame, const tn__survey *s,
+                          const char *file, int line, tn__node **out);
 /* Saves what is needed of the results, after the call. */
 tn_status tn__op_node_save_results(tn__node *n, const void *frame);
 

@@ -50,6 +50,7 @@ static void function_drop(tn__node *n)
 static void function_free(tn__node *n)
 {
     function_node *fn = (function_node *)n;
+    function_drop(n);
     if (fn->f->free)
         fn->f->free(fn->context);
     if (fn->bytes <= SMALL_BLOCK)

@@ -7,25 +7,7 @@
 
 #include "core/autograd/autograd_impl.h"
 
-static _Thread_local uint64_t sequence __attribute__((tls_model("initial-exec")));
-
-void tn__node_init(tn__node *n, const tn__node_class *class, const char *name)
-{
-    atomic_init(&n->refs, 1);
-    n->n_edges = 0;
-    n->n_outputs = 0;
-    n->sequence = ++sequence;
-    n->class = class;
-    n->name = name;
-    n->op = NULL;
-    n->file = NULL;
-    n->line = 0;
-    atomic_init(&n->busy, false);
-    n->dropped = false;
-    n->edges = NULL;
-    n->outlooks = &n->one_output;
-    n->hooks = NULL;
-}
+_Thread_local uint64_t tn__sequence_tls __attribute__((tls_model("initial-exec")));
 
 void tn__node_retain(tn__node *n)
 {
@@ -54,7 +36,6 @@ static _Thread_local mortuary here __attribute__((tls_model("initial-exec")));
 
 static inline void take_apart(tn__node *n)
 {
-    n->class->drop(n);
     for (uint32_t i = 0; i < n->n_edges; i++)
         if (n->edges[i].node)
             tn__node_release(n->edges[i].node);

@@ -16,7 +16,7 @@ typedef struct op_node {
     char *frame;
     tn__saved *saved;    /* as many as were saved, in the order of fill() and then results */
     tn_tensor ***fields; /* where saved[i] stands in the frame */
-    uint32_t n_saved, cap_saved;
+    uint32_t n_saved;
 } op_node;
 
 enum { SMALL_BLOCK = 16384 };
@@ -216,7 +216,13 @@ static inline tn_status set_edge(tn__edge *e, tn_tensor *t, bool wanted)
     *e = (tn__edge){NULL, 0};
     if (!wanted)
         return TN_OK;
-    TN__TRY(tn__edge_of(t, e));
+    const tn__record *r = tn__record_of(t);
+    if (TN__LIKELY(r && r->grad_fn && !tn__impl(t)->base)) { /* no leaf's node */
+        *e = (tn__edge){r->grad_fn, r->nr};
+        atomic_fetch_add_explicit(&r->grad_fn->refs, 1, memory_order_relaxed);
+        return TN_OK;
+    }
+    TN__TRY(tn__edge_look_up(t, e));
     if (TN__LIKELY(e->node != NULL))
         tn__node_retain(e->node);
     return TN_OK;
@@ -248,60 +254,73 @@ static inline tn_status make_edges(op_node *o, const void *frame)
     return status;
 }
 
-static op_node *new_block(const tn__derivative *d, const void *frame, const tn__survey *s,
-                          char **arrays, char **lists)
+tn__node_plan tn__op_node_plan(size_t frame_size, size_t n_edges, size_t n_saved)
 {
-    size_t array_bytes = 0, plain_bytes = 0;
-    uint32_t n_saved = (uint32_t)d->n_kept; /* at most, where there are no lists */
-    if (TN__UNLIKELY(!d->is_plain)) {
-        n_saved = count_saved(d, frame, s->wants, &array_bytes);
-        for (int i = 0; i < d->n_lists; i++)
-            plain_bytes += list_bytes(&d->lists[i], frame);
-    }
-    size_t edges = sizeof(op_node);
-    size_t saved = edges + (size_t)s->n_edges * sizeof(tn__edge);
-    size_t fields = saved + n_saved * sizeof(tn__saved);
-    size_t copy = fields + n_saved * sizeof(tn_tensor **);
-    size_t bytes = copy + rounded(d->frame_size) + array_bytes + plain_bytes;
-    char *block = bytes <= SMALL_BLOCK ? tn__small_alloc(bytes) : tn__block_alloc(bytes);
-    if (!block) {
-        tn__fail_memory(NULL, bytes);
+    tn__node_plan p;
+    p.saved = sizeof(op_node) + n_edges * sizeof(tn__edge);
+    p.fields = p.saved + n_saved * sizeof(tn__saved);
+    p.frame = p.fields + n_saved * sizeof(tn_tensor **);
+    p.arrays = p.lists = p.bytes = p.frame + rounded(frame_size);
+    return p;
+}
+
+/* With lists in the frame, the nodes of a derivative differ in size. */
+static TN_COLD tn__node_plan plan_with_lists(const tn__derivative *d, const void *frame,
+                                             const tn__survey *s)
+{
+    size_t array_bytes = 0;
+    uint32_t n_saved = count_saved(d, frame, s->wants, &array_bytes);
+    tn__node_plan p = tn__op_node_plan(d->frame_size, (size_t)s->n_edges, n_saved);
+    p.lists = p.bytes = p.arrays + array_bytes;
+    for (int i = 0; i < d->n_lists; i++)
+        p.bytes += list_bytes(&d->lists[i], frame);
+    return p;
+}
+
+static inline op_node *new_block(const tn__derivative *d, const tn__node_plan *p)
+{
+    char *block = TN__LIKELY(p->bytes <= SMALL_BLOCK) ? tn__small_alloc(p->bytes)
+                                                      : tn__block_alloc(p->bytes);
+    if (TN__UNLIKELY(!block)) {
+        tn__fail_memory(NULL, p->bytes);
         return NULL;
     }
     op_node *o = (op_node *)block;
-    o->bytes = bytes;
-    o->n_saved = 0;
-    o->saved = (tn__saved *)(block + saved);
-    o->fields = (tn_tensor ***)(block + fields);
-    o->cap_saved = n_saved;
-    o->frame = block + copy;
-    *arrays = o->frame + rounded(d->frame_size);
-    *lists = *arrays + array_bytes;
-    return o;
-}
-
-tn_status tn__op_node_new(const tn__derivative *d, const tn_call *call, const void *frame,
-                          const tn__survey *s, tn__node **out)
-{
-    char *arrays, *lists;
-    op_node *o = new_block(d, frame, s, &arrays, &lists);
-    if (!o)
-        return TN_ERR_MEMORY;
     tn__node_init(&o->node, &op_class, d->decl.name);
     o->node.edges = (tn__edge *)(o + 1);
     o->node.op = d->op;
-    o->node.file = call->file;
-    o->node.line = call->line;
     o->d = d;
+    o->bytes = p->bytes;
+    o->n_saved = 0;
+    o->saved = (tn__saved *)(block + p->saved);
+    o->fields = (tn_tensor ***)(block + p->fields);
+    o->frame = block + p->frame;
+    return o;
+}
+
+tn_status tn__op_node_new(const tn__derivative *d, const void *frame, const tn__survey *s,
+                          const char *file, int line, tn__node **out)
+{
+    tn__node_plan own;
+    const tn__node_plan *p = &d->plan;
+    if (TN__UNLIKELY(!d->is_plain)) {
+        own = plan_with_lists(d, frame, s);
+        p = &own;
+    }
+    op_node *o = new_block(d, p);
+    if (TN__UNLIKELY(!o))
+        return TN_ERR_MEMORY;
+    o->node.file = file;
+    o->node.line = line;
     o->wants = s->wants;
     memcpy(o->frame, frame, d->frame_size);
     clear_tensors(o);
     if (d->n_lists)
-        copy_lists(o, frame, lists);
+        copy_lists(o, frame, (char *)o + p->lists);
     tn_status status = make_edges(o, frame);
-    if (status == TN_OK && o->cap_saved)
-        status = save_arguments(o, frame, arrays);
-    if (status != TN_OK) {
+    if (status == TN_OK && d->n_kept)
+        status = save_arguments(o, frame, (char *)o + p->arrays);
+    if (TN__UNLIKELY(status != TN_OK)) {
         tn__node_release(&o->node);
         return status;
     }

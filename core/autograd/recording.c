@@ -37,14 +37,37 @@ static inline void survey(const tn__derivative *d, const void *frame, tn__survey
         s->tangents = tn__forward_any(d, frame);
 }
 
-static tn_status below(const tn_call *call, void *frame)
+typedef struct site { /* of a call, and the keys that dispatch found it to have */
+    uint64_t keys;
+    const char *file;
+    int line;
+} site;
+
+static inline site site_of(const tn_call *call)
 {
-    uint64_t held = tn__keys_tls.exclude;
+    return (site){call->keys, call->file, call->line};
+}
+
+/* The frame is one of today's size, and plain host tensors have one slot, whatever is excluded. */
+static inline tn_status below_at(const tn_op *op, void *frame, const site *at)
+{
+    uint64_t held = tn__keys_tls.exclude, keys = at->keys & (TN__KEY(TN__BIT_AUTOGRAD) - 1);
+    tn_status status;
     tn__keys_tls.exclude = held | TN__KEY(TN__BIT_AUTOGRAD);
-    tn_status status = tn__dispatch(call->op, frame, call->keys & (TN__KEY(TN__BIT_AUTOGRAD) - 1),
-                                    call->file, call->line);
+    if (TN__LIKELY((keys | tn__keys_tls.include) == TN__KEYS_HOST)) {
+        tn__kernel *k = tn__kernel_in(op, TN__SLOT_DENSE + TN_CPU);
+        status = k->enter(op, k, frame, TN__KEYS_HOST, at->file, at->line);
+    } else {
+        status = tn__dispatch(op, frame, keys, at->file, at->line);
+    }
     tn__keys_tls.exclude = held;
     return status;
+}
+
+static tn_status below(const tn_call *call, void *frame)
+{
+    const site at = site_of(call);
+    return below_at(call->op, frame, &at);
 }
 
 /* What out= overwrites would keep a history that is not its own. */
@@ -240,7 +263,7 @@ static tn_status record_in_place(tn_call *call, const tn__derivative *d, void *f
     tn__node *n;
     geometry before;
     TN__TRY(check_written(call, d, frame));
-    TN__TRY(tn__op_node_new(d, call, frame, s, &n));
+    TN__TRY(tn__op_node_new(d, frame, s, call->file, call->line, &n));
     remember(&before, tn__tensor_at(frame, d->self));
     tn_status status = below(call, frame);
     if (status == TN_OK) {
@@ -255,24 +278,30 @@ static tn_status record_in_place(tn_call *call, const tn__derivative *d, void *f
 }
 
 /* ---- the call -------------------------------------------------------------------------------- */
-static tn_status record(tn_call *call, const tn__derivative *d, void *frame, const tn__survey *s)
+static inline tn_status record_results(const tn__derivative *d, void *frame, const tn__survey *s,
+                                       const site *at)
 {
     tn__node *n;
     bool taken = false;
-    if (d->effect == TN__EFFECT_INPLACE)
-        return record_in_place(call, d, frame, s);
-    TN__TRY(tn__op_node_new(d, call, frame, s, &n));
-    tn_status status = below(call, frame);
+    TN__TRY(tn__op_node_new(d, frame, s, at->file, at->line, &n));
+    tn_status status = below_at(d->op, frame, at);
     if (TN__LIKELY(status == TN_OK)) {
         status = attach_results(d, frame, n, &taken);
         if (status == TN_OK && d->keeps_results)
             status = tn__op_node_save_results(n, frame);
         if (TN__UNLIKELY(status != TN_OK))
-            tn_op_frame_release(call->op, frame);
+            tn_op_frame_release(d->op, frame);
     }
     if (!taken)
         tn__node_release(n);
     return status;
+}
+
+static tn_status record(tn_call *call, const tn__derivative *d, void *frame, const tn__survey *s)
+{
+    const site at = site_of(call);
+    return d->effect == TN__EFFECT_INPLACE ? record_in_place(call, d, frame, s)
+                                           : record_results(d, frame, s, &at);
 }
 
 static TN_COLD tn_status call_writing(tn_call *call, const tn__derivative *d, void *frame,
@@ -306,6 +335,22 @@ static inline tn_status call_with(tn_call *call, const tn__derivative *d, void *
 tn_status tn__autograd_call(tn_call *call, void *frame)
 {
     return call_with(call, call->data, frame);
+}
+
+/* The usual call is recorded without a tn_call of its own. */
+tn_status tn__autograd_enter(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys,
+                             const char *file, int line)
+{
+    const tn__derivative *d = k->data;
+    if (TN__UNLIKELY(!d->is_usual || tn__forward_active))
+        return tn__kernel_call(op, k, frame, keys, file, line);
+    tn__survey s;
+    const site at = {keys, file, line};
+    survey(d, frame, &s);
+    if (!s.wants || !tn__recording())
+        return below_at(op, frame, &at);
+    tn_status status = record_results(d, frame, &s, &at);
+    return TN__LIKELY(status == TN_OK) ? TN_OK : tn__kernel_failed(op, frame, status);
 }
 
 tn_status tn__autograd_unknown(tn_call *call, void *frame)

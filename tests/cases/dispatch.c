@@ -1,6 +1,6 @@
 /* dispatch.c - the case bank's dispatch area, as far as its parts exist: BB-disp-03, an operator
- * without a derivative; BB-disp-04 for a fallback that stands between a call and its kernel, and for
- * autograd. Its autocast and functionalisation halves wait for those layers. */
+ * without a derivative; BB-disp-04 for a fallback that stands between a call and its kernel, and
+ * for autograd. Its autocast and functionalisation halves wait for those layers. */
 #include "case_test.h"
 
 #include <tenon/autograd.h>

@@ -7,11 +7,11 @@
  *     3 mul.Tensor 1 2    register 3 = that operator of registers 1 and 2; a list's entries go to
  *                         3, 4, ..; `- mul_.Tensor 1 2` keeps no result
  *     0 leaf RG SIZES..   integers from -2 to 2 by a fixed rule; RG: it requires a gradient
- *     - backward A KEEP CREATE    3 grad OUTPUT INPUT CREATE    - hook A (doubles)    - retain A
+ *     - backward A KEEP CREATE; 3 grad OUTPUT INPUT CREATE; - hook A (doubles); - retain A
  *     - off, - on         begin and end of no_grad
  *
- * Expected: `eN` step N fails; `+R` register R requires a gradient; `gR ..` its grad. A program ends
- * with its first backward that fails. */
+ * Expected: `eN` step N fails; `+R` register R requires a gradient; `gR ..` its grad. A program
+ * ends with its first backward that fails. */
 #include "autograd_test.h"
 
 #include <tenon/op.h>
