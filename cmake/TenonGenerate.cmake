@@ -1,7 +1,7 @@
 # Runs tenon-gen on the operators and names what it writes.
 #
 # What the generator writes must be known before it is built, so its file names are fixed and stand here too (the
-# table in codegen/main.c has them first); a new output of the generator is added to one of these lists. The pages of
+# table in codegen/outputs.c has them first); a new output of the generator is added to one of these lists. The pages of
 # docs/ops are not named: nothing is built from them.
 set(TENON_GENERATED ${CMAKE_BINARY_DIR}/generated)
 set(TENON_GENERATED_HEADERS include/tenon/frames.h include/tenon/ops.h include/tenon/math.h)

@@ -126,4 +126,5 @@ Test(gradient_values, lists_of_views_with_parts_unused)
     cr_assert_eq(tn_call_unbind_int(x, 0, &rows), TN_OK);
     BACKWARD(tn_sum(rows.data[1]));
     CASE_EXPECT(tn_grad(x), TN_F64, CASE_SHAPE(3, 2), 0, 0, 1, 1, 0, 0);
+    tn_tensors_release(&rows);
 }
