@@ -196,6 +196,10 @@ bool replay_exact_product(const replay_args *args, const replay_array *want, int
                           double out[2]);
 bool replay_exact_distance(const replay_args *args, const replay_array *want, int64_t i,
                            double out[2]);
+bool replay_exact_polygamma(const replay_args *args, const replay_array *want, int64_t i,
+                            double out[2]); /* and the next: replay_exact_special.c */
+bool replay_exact_layer_norm(const replay_args *args, const replay_array *want, int64_t i,
+                             double out[2]);
 bool replay_exact_complex_dot(const replay_args *args, const replay_array *want, int64_t i,
                               double out[2]);
 

@@ -51,6 +51,8 @@ static const char *const equalities[] = {"aten::eq", "aten::ne", NULL};
 static const char *const exps[] = {"aten::exp", NULL};
 static const char *const powers[] = {"aten::pow", NULL};
 static const char *const distances[] = {"aten::dist", NULL};
+static const char *const polygammas[] = {"aten::polygamma", "aten::special_polygamma", NULL};
+static const char *const norms[] = {"aten::native_layer_norm", "aten::layer_norm", NULL};
 
 static const wrong_kind kinds[] = {
     {replay_exact_product, products, "half-precision products summed in half precision"},
@@ -63,6 +65,8 @@ static const wrong_kind kinds[] = {
     {replay_exact_power, powers,
      "a complex power is computed with an exponent in single precision"},
     {replay_exact_distance, distances, "a half-precision distance overflows on its way"},
+    {replay_exact_polygamma, polygammas, "polygamma is finite at its poles, and off beside them"},
+    {replay_exact_layer_norm, norms, "a half-precision layer norm cancels in single precision"},
 };
 
 /* Each within the tolerance of the exact value, if not of each other: nobody is wrong. */
@@ -133,6 +137,10 @@ const char *replay_wrong_success(const replay_args *args)
         "aten::addcmul", "aten::addcdiv", "aten::addmm",  "aten::addmv",
         "aten::addr",    "aten::baddbmm", "aten::addbmm", NULL};
     replay_array self;
+    static const char *const clamped[] = {"aten::hardtanh", NULL};
+    if (listed(args->name, clamped) && replay_arg_tensor(args, "self", &self) &&
+        self.dtype <= TN_I64 && (fraction(args, "min_val") || fraction(args, "max_val")))
+        return "a fractional bound is cut to an integer";
     if (listed(args->name, scaled) && replay_arg_tensor(args, "self", &self) &&
         self.dtype <= TN_I64 &&
         (fraction(args, "alpha") || fraction(args, "beta") || fraction(args, "value")))

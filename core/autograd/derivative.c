@@ -124,7 +124,6 @@ static tn_status fill(tn__derivative *d, const tn_op *op, const tn_derivative_fi
         TN__TRY(add_field(d, i, i < n_fields ? &fields[i] : NULL));
     bool writes = d->effect == TN__EFFECT_INPLACE || d->effect == TN__EFFECT_OUT;
     d->is_usual = d->decl.backward && !writes && !d->has_lists;
-    d->plan = tn__op_node_plan(d->frame_size, (size_t)d->n_args, (size_t)d->n_kept);
     return TN_OK;
 }
 

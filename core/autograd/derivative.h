@@ -32,10 +32,6 @@ typedef struct tn__list { /* a plain list, or a string, that a node copies */
     uint8_t item; /* bytes; 0: a string */
 } tn__list;
 
-typedef struct tn__node_plan { /* where the parts of a node's block begin, and its size */
-    size_t saved, fields, frame, arrays, lists, bytes;
-} tn__node_plan;
-
 typedef struct tn__derivative {
     tn_derivative_decl decl; /* backward NULL: no gradient flows through */
     const tn_op *op;
@@ -49,7 +45,6 @@ typedef struct tn__derivative {
     int written;   /* INPLACE: which differentiable argument is written; -1: none of them */
     uint16_t self; /* INPLACE: its offset */
     uint32_t frame_size;
-    tn__node_plan plan; /* is_plain: of all its nodes */
     tn__place args[TN__MOST_DIFFERENTIABLE];
     tn__place results[TN_MAX_OPERANDS];
     tn__place outs[TN_MAX_OPERANDS]; /* OUT: the arguments given for the results */
@@ -77,8 +72,6 @@ typedef struct tn__survey { /* what a call asks for */
     bool tangents;
 } tn__survey;
 
-/* Lays out the block of a node with so many entries of arguments and tensors to save. */
-tn__node_plan tn__op_node_plan(size_t frame_size, size_t n_edges, size_t n_saved);
 /* A node with edges and saved arguments, before the call has run. */
 tn_status tn__op_node_new(const tn__derivative *d, const void *frame, const tn__survey *s,
                           const char *file, int line, tn__node **out);

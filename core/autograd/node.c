@@ -34,15 +34,34 @@ typedef struct mortuary { /* nodes of this thread that wait to be freed */
 } mortuary;
 static _Thread_local mortuary here __attribute__((tls_model("initial-exec")));
 
+/* Whether the caller's reference was the last one. */
+static inline bool lose(tn__node *n)
+{
+    return atomic_load_explicit(&n->refs, memory_order_acquire) == 1 ||
+           atomic_fetch_sub_explicit(&n->refs, 1, memory_order_acq_rel) == 1;
+}
+
+static inline void wait_to_be_freed(tn__node *n)
+{
+    n->next_dead = here.dead;
+    here.dead = n;
+}
+
 static inline void take_apart(tn__node *n)
 {
-    for (uint32_t i = 0; i < n->n_edges; i++)
-        if (n->edges[i].node)
-            tn__node_release(n->edges[i].node);
+    for (uint32_t i = 0; i < n->n_edges; i++) {
+        tn__node *below = n->edges[i].node;
+        if (!below)
+            continue;
+        if (tn__is_leaf_node(below))
+            tn__tensor_release(((tn__leaf *)below)->tensor);
+        else if (lose(below))
+            wait_to_be_freed(below);
+    }
     for (uint32_t i = 0; i < n->n_outputs; i++)
-        if (n->outlooks[i].more)
+        if (TN__UNLIKELY(n->outlooks[i].more != NULL))
             tn__free(n->outlooks[i].more);
-    if (n->hooks)
+    if (TN__UNLIKELY(n->hooks != NULL))
         tn__hooks_free(&n->hooks);
     n->class->free(n);
 }
@@ -53,18 +72,18 @@ void tn__node_release(tn__node *n)
         tn__tensor_release(((tn__leaf *)n)->tensor);
         return;
     }
-    if (atomic_load_explicit(&n->refs, memory_order_acquire) != 1 &&
-        atomic_fetch_sub_explicit(&n->refs, 1, memory_order_acq_rel) != 1)
+    if (!lose(n))
         return;
-    n->next_dead = here.dead;
-    here.dead = n;
-    if (here.open)
+    if (here.open) {
+        wait_to_be_freed(n);
         return;
+    }
     here.open = true;
-    while (here.dead) {
-        tn__node *next = here.dead;
-        here.dead = next->next_dead;
+    for (tn__node *next = n; next;) {
         take_apart(next);
+        next = here.dead;
+        if (next)
+            here.dead = next->next_dead;
     }
     here.open = false;
 }

@@ -1,12 +1,17 @@
 /* op_node.c - the node of a recorded operator call: a copy of its frame, in which of the tensors
  * only those stand that the gradients asked for need.
  *
- * One block holds it all: the node, its edges, the saved tensors, the frame, and copies of the
+ * One block holds it all: the node, its edges, the frame, the saved tensors, and copies of the
  * frame's lists and strings. What is kept by shape alone is a tensor without data, in the frame's
  * field like any other, so that a derivative function reads one frame whatever was saved how. */
 #include <string.h>
 
 #include "core/autograd/derivative.h"
+
+typedef struct kept {
+    tn__saved saved;
+    tn_tensor **field; /* where it stands in the frame */
+} kept;
 
 typedef struct op_node {
     tn__node node;
@@ -14,8 +19,7 @@ typedef struct op_node {
     uint64_t wants;
     size_t bytes; /* of the block */
     char *frame;
-    tn__saved *saved;    /* as many as were saved, in the order of fill() and then results */
-    tn_tensor ***fields; /* where saved[i] stands in the frame */
+    kept *kept; /* as many as were saved, in the order of the arguments, then of the results */
     uint32_t n_saved;
 } op_node;
 
@@ -29,7 +33,7 @@ static void op_free(tn__node *n)
 {
     op_node *o = (op_node *)n;
     for (uint32_t i = 0; i < o->n_saved; i++)
-        tn__saved_drop(&o->saved[i]);
+        tn__saved_drop(&o->kept[i].saved);
     if (n->outlooks != &n->one_output)
         tn__free(n->outlooks);
     if (o->bytes <= SMALL_BLOCK)
@@ -42,8 +46,9 @@ static tn_status op_spend(tn__node *n, const tn__storage *storage, uint32_t *fou
 {
     op_node *o = (op_node *)n;
     for (uint32_t i = 0; i < o->n_saved; i++) {
-        TN__TRY(tn__saved_spend(&o->saved[i], storage, found));
-        *o->fields[i] = o->saved[i].t;
+        kept *k = &o->kept[i];
+        TN__TRY(tn__saved_spend(&k->saved, storage, found));
+        *k->field = k->saved.t;
     }
     return TN_OK;
 }
@@ -110,22 +115,41 @@ static size_t list_bytes(const tn__list *l, const void *frame)
     return len > 0 ? rounded((size_t)len * l->item) : 0;
 }
 
-/* Tensors that may be saved, and bytes for arrays of lists. A result that is a list is saved by its
- * shapes or values in a list made later. */
-static uint32_t count_saved(const tn__derivative *d, const void *frame, uint64_t wants,
-                            size_t *array_bytes)
+static inline bool is_asked_for(const tn__kept *k, uint64_t wants)
 {
-    uint32_t n = 0;
+    return (k->value_for | k->shape_for) & wants;
+}
+
+/* Tensors that may be saved. */
+static inline size_t count_saved(const tn__derivative *d, uint64_t wants)
+{
+    size_t n = 0;
+    for (int i = 0; i < d->n_kept; i++)
+        n += is_asked_for(&d->kept[i], wants);
+    return n;
+}
+
+typedef struct room { /* parts of a node's block behind its frame */
+    size_t n_saved;
+    size_t arrays, lists; /* bytes: tensors of lists, and the plain lists and strings */
+} room;
+
+/* A result that is a list is saved by its shapes or values in a list made later. */
+static TN_COLD room count_lists(const tn__derivative *d, const void *frame, uint64_t wants)
+{
+    room r = {0};
     for (int i = 0; i < d->n_kept; i++) {
         const tn__kept *k = &d->kept[i];
-        if (!((k->value_for | k->shape_for) & wants))
+        if (!is_asked_for(k, wants))
             continue;
         int64_t len = k->result >= 0 ? 1 : tn__items_at(frame, &k->place).len;
-        n += (uint32_t)len;
+        r.n_saved += (size_t)len;
         if (k->place.is_list)
-            *array_bytes += (size_t)len * sizeof(tn_tensor *);
+            r.arrays += (size_t)len * sizeof(tn_tensor *);
     }
-    return n;
+    for (int i = 0; i < d->n_lists; i++)
+        r.lists += list_bytes(&d->lists[i], frame);
+    return r;
 }
 
 /* ---- making one ------------------------------------------------------------------------------ */
@@ -158,10 +182,18 @@ static void clear_tensors(op_node *o)
     }
 }
 
+/* What has just been saved stands in the frame from here on. */
+static inline void keep(op_node *o, tn_tensor **field)
+{
+    kept *k = &o->kept[o->n_saved++];
+    k->field = field;
+    *field = k->saved.t;
+}
+
 /* A tensor that the call is about to write is kept as a copy. */
 static tn_status save_value(op_node *o, tn_tensor *t, bool is_written)
 {
-    tn__saved *s = &o->saved[o->n_saved];
+    tn__saved *s = &o->kept[o->n_saved].saved;
     if (!is_written)
         return tn__save_input(s, t);
     tn_tensor *copy;
@@ -180,10 +212,9 @@ static tn_status save_one(op_node *o, tn_tensor *t, bool value, bool is_written,
         TN__TRY(save_value(o, t, is_written));
     } else {
         TN__TRY(new_shell(t, &shell));
-        o->saved[o->n_saved] = (tn__saved){.t = shell};
+        o->kept[o->n_saved].saved = (tn__saved){.t = shell};
     }
-    *field = o->saved[o->n_saved].t;
-    o->fields[o->n_saved++] = field;
+    keep(o, field);
     return TN_OK;
 }
 
@@ -211,20 +242,33 @@ static tn_status save_arguments(op_node *o, const void *frame, char *arrays)
     return TN_OK;
 }
 
+static tn_status look_up_edge(tn__edge *e, tn_tensor *t)
+{
+    TN__TRY(tn__edge_look_up(t, e));
+    if (TN__LIKELY(e->node != NULL))
+        tn__node_retain(e->node);
+    return TN_OK;
+}
+
+/* Holds the node: one that made t, or a leaf's, which is held through its tensor. */
 static inline tn_status set_edge(tn__edge *e, tn_tensor *t, bool wanted)
 {
     *e = (tn__edge){NULL, 0};
     if (!wanted)
         return TN_OK;
     const tn__record *r = tn__record_of(t);
-    if (TN__LIKELY(r && r->grad_fn && !tn__impl(t)->base)) { /* no leaf's node */
+    if (TN__UNLIKELY(!r || tn__impl(t)->base))
+        return look_up_edge(e, t);
+    tn__leaf *leaf = __atomic_load_n(&r->leaf, __ATOMIC_ACQUIRE);
+    if (r->grad_fn) {
         *e = (tn__edge){r->grad_fn, r->nr};
         atomic_fetch_add_explicit(&r->grad_fn->refs, 1, memory_order_relaxed);
-        return TN_OK;
+    } else if (TN__LIKELY(leaf && r->requires_grad)) {
+        e->node = &leaf->node;
+        atomic_fetch_add_explicit(&tn__impl(t)->refs, 1, memory_order_relaxed);
+    } else {
+        return look_up_edge(e, t);
     }
-    TN__TRY(tn__edge_look_up(t, e));
-    if (TN__LIKELY(e->node != NULL))
-        tn__node_retain(e->node);
     return TN_OK;
 }
 
@@ -254,72 +298,46 @@ static inline tn_status make_edges(op_node *o, const void *frame)
     return status;
 }
 
-tn__node_plan tn__op_node_plan(size_t frame_size, size_t n_edges, size_t n_saved)
+static inline op_node *new_block(const tn__derivative *d, const tn__survey *s, const room *r)
 {
-    tn__node_plan p;
-    p.saved = sizeof(op_node) + n_edges * sizeof(tn__edge);
-    p.fields = p.saved + n_saved * sizeof(tn__saved);
-    p.frame = p.fields + n_saved * sizeof(tn_tensor **);
-    p.arrays = p.lists = p.bytes = p.frame + rounded(frame_size);
-    return p;
-}
-
-/* With lists in the frame, the nodes of a derivative differ in size. */
-static TN_COLD tn__node_plan plan_with_lists(const tn__derivative *d, const void *frame,
-                                             const tn__survey *s)
-{
-    size_t array_bytes = 0;
-    uint32_t n_saved = count_saved(d, frame, s->wants, &array_bytes);
-    tn__node_plan p = tn__op_node_plan(d->frame_size, (size_t)s->n_edges, n_saved);
-    p.lists = p.bytes = p.arrays + array_bytes;
-    for (int i = 0; i < d->n_lists; i++)
-        p.bytes += list_bytes(&d->lists[i], frame);
-    return p;
-}
-
-static inline op_node *new_block(const tn__derivative *d, const tn__node_plan *p)
-{
-    char *block = TN__LIKELY(p->bytes <= SMALL_BLOCK) ? tn__small_alloc(p->bytes)
-                                                      : tn__block_alloc(p->bytes);
-    if (TN__UNLIKELY(!block)) {
-        tn__fail_memory(NULL, p->bytes);
+    size_t edges = (size_t)s->n_edges * sizeof(tn__edge), frame = rounded(d->frame_size);
+    size_t bytes = sizeof(op_node) + edges + frame + r->n_saved * sizeof(kept) + r->arrays +
+                   r->lists;
+    op_node *o = TN__LIKELY(bytes <= SMALL_BLOCK) ? tn__small_alloc(bytes) : tn__block_alloc(bytes);
+    if (TN__UNLIKELY(!o)) {
+        tn__fail_memory(NULL, bytes);
         return NULL;
     }
-    op_node *o = (op_node *)block;
     tn__node_init(&o->node, &op_class, d->decl.name);
     o->node.edges = (tn__edge *)(o + 1);
     o->node.op = d->op;
     o->d = d;
-    o->bytes = p->bytes;
+    o->wants = s->wants;
+    o->bytes = bytes;
     o->n_saved = 0;
-    o->saved = (tn__saved *)(block + p->saved);
-    o->fields = (tn_tensor ***)(block + p->fields);
-    o->frame = block + p->frame;
+    o->frame = (char *)(o + 1) + edges;
+    o->kept = (kept *)(o->frame + frame);
     return o;
 }
 
 tn_status tn__op_node_new(const tn__derivative *d, const void *frame, const tn__survey *s,
                           const char *file, int line, tn__node **out)
 {
-    tn__node_plan own;
-    const tn__node_plan *p = &d->plan;
-    if (TN__UNLIKELY(!d->is_plain)) {
-        own = plan_with_lists(d, frame, s);
-        p = &own;
-    }
-    op_node *o = new_block(d, p);
+    const room r = TN__LIKELY(d->is_plain) ? (room){.n_saved = count_saved(d, s->wants)}
+                                           : count_lists(d, frame, s->wants);
+    op_node *o = new_block(d, s, &r);
     if (TN__UNLIKELY(!o))
         return TN_ERR_MEMORY;
     o->node.file = file;
     o->node.line = line;
-    o->wants = s->wants;
     memcpy(o->frame, frame, d->frame_size);
     clear_tensors(o);
-    if (d->n_lists)
-        copy_lists(o, frame, (char *)o + p->lists);
+    char *arrays = (char *)(o->kept + r.n_saved);
+    if (TN__UNLIKELY(d->n_lists))
+        copy_lists(o, frame, arrays + r.arrays);
     tn_status status = make_edges(o, frame);
-    if (status == TN_OK && d->n_kept)
-        status = save_arguments(o, frame, (char *)o + p->arrays);
+    if (status == TN_OK && r.n_saved)
+        status = save_arguments(o, frame, arrays);
     if (TN__UNLIKELY(status != TN_OK)) {
         tn__node_release(&o->node);
         return status;
@@ -347,9 +365,8 @@ tn_status tn__op_node_save_results(tn__node *n, const void *frame)
             TN__TRY(save_one(o, t, false, false, field));
         if (!value || !t)
             continue;
-        TN__TRY(tn__save_output(&o->saved[o->n_saved], t, (uint32_t)k->result));
-        *field = o->saved[o->n_saved].t;
-        o->fields[o->n_saved++] = field;
+        TN__TRY(tn__save_output(&o->kept[o->n_saved].saved, t, (uint32_t)k->result));
+        keep(o, field);
     }
     return TN_OK;
 }
@@ -360,12 +377,13 @@ tn_status tn__op_node_save_results(tn__node *n, const void *frame)
 static tn_status check_saved(op_node *o, const tn__pass *pass, tn_tensor **owned)
 {
     for (uint32_t i = 0; i < o->n_saved; i++) {
+        const kept *k = &o->kept[i];
         tn_tensor *t;
         owned[i] = NULL;
-        if (is_shell(o->saved[i].t))
+        if (is_shell(k->saved.t))
             continue;
-        TN__TRY(tn__saved_get(&o->saved[i], &o->node, pass, &t, &owned[i]));
-        *o->fields[i] = t;
+        TN__TRY(tn__saved_get(&k->saved, &o->node, pass, &t, &owned[i]));
+        *k->field = t;
     }
     return TN_OK;
 }
@@ -375,7 +393,7 @@ static void put_back(op_node *o, tn_tensor **owned)
     for (uint32_t i = 0; i < o->n_saved; i++) {
         if (!owned[i])
             continue;
-        *o->fields[i] = o->saved[i].t;
+        *o->kept[i].field = o->kept[i].saved.t;
         tn__tensor_release(owned[i]);
     }
 }
@@ -491,10 +509,11 @@ static void op_drop(tn__node *n)
 {
     op_node *o = (op_node *)n;
     for (uint32_t i = 0; i < o->n_saved; i++) {
-        if (!o->saved[i].t || is_shell(o->saved[i].t))
+        const kept *k = &o->kept[i];
+        if (!k->saved.t || is_shell(k->saved.t))
             continue;
-        *o->fields[i] = NULL;
-        tn__saved_drop(&o->saved[i]);
+        *k->field = NULL;
+        tn__saved_drop(&o->kept[i].saved);
         n->dropped = true;
     }
 }

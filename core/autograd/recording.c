@@ -166,7 +166,7 @@ static tn_status need_outlooks(tn__node *n, uint32_t count)
     return TN_OK;
 }
 
-static tn_status attach_all(const tn__derivative *d, void *frame, tn__node *n)
+static TN_COLD tn_status attach_all(const tn__derivative *d, void *frame, tn__node *n)
 {
     uint32_t count = 0, nr = 0;
     for (int i = 0; i < d->n_results; i++)
@@ -278,8 +278,10 @@ static tn_status record_in_place(tn_call *call, const tn__derivative *d, void *f
 }
 
 /* ---- the call -------------------------------------------------------------------------------- */
-static inline tn_status record_results(const tn__derivative *d, void *frame, const tn__survey *s,
-                                       const site *at)
+static inline __attribute__((always_inline)) tn_status record_results(const tn__derivative *d,
+                                                                      void *frame,
+                                                                      const tn__survey *s,
+                                                                      const site *at)
 {
     tn__node *n;
     bool taken = false;

@@ -1,0 +1,72 @@
+/* replay_exact_special.c - second opinions of special functions and normalisations, in double, as
+ * replay_exact.c gives them of arithmetic. */
+#include "replay_impl.h"
+
+#include <math.h>
+
+/* psi_n(x) by its recurrence up to where the asymptotic series (Abramowitz and Stegun 6.4.11) holds
+ * to the last digits: no reflection, so it is exact near the poles of negative x, too. */
+static double polygamma(int n, double x)
+{
+    static const double bernoulli[] = {1.0 / 6,  -1.0 / 30,       1.0 / 42, -1.0 / 30,
+                                       5.0 / 66, -691.0 / 2730.0, 7.0 / 6};
+    double factorial = tgamma(n + 1.0), sum = 0;
+    if (x <= 0 && x == floor(x))
+        return INFINITY;
+    for (; x < 30; x++)
+        sum += factorial / pow(x, n + 1.0);
+    sum += tgamma(n) / pow(x, n) + factorial / (2 * pow(x, n + 1.0));
+    for (int k = 1; k <= 7; k++)
+        sum += bernoulli[k - 1] * tgamma(2.0 * k + n) / (tgamma(2.0 * k + 1) * pow(x, 2.0 * k + n));
+    return n % 2 ? sum : -sum;
+}
+
+bool replay_exact_polygamma(const replay_args *args, const replay_array *want, int64_t i,
+                            double out[2])
+{
+    replay_array self;
+    double n, x[2];
+    if (!replay_arg_tensor(args, "self", &self) || !replay_arg_number(args, "n", &n) ||
+        want->dtype != TN_F32 || n < 1 || n > 20 || self.dtype >= TN_C64)
+        return false;
+    replay_number(&self, i, x);
+    out[0] = polygamma((int)n, x[0]);
+    if (fabs(out[0]) > 0x1.fffffep127)
+        out[0] = copysign(INFINITY, out[0]);
+    return true;
+}
+
+static double weight_at(const replay_args *args, const char *name, int64_t i, double absent)
+{
+    replay_array w;
+    double v[2];
+    if (!replay_arg_tensor(args, name, &w) || w.numel == 0)
+        return absent;
+    replay_number(&w, i % w.numel, v);
+    return v[0];
+}
+
+/* (x - mean) / sqrt(var + eps) * weight + bias over the last dimensions, which are the weight's. */
+bool replay_exact_layer_norm(const replay_args *args, const replay_array *want, int64_t i,
+                             double out[2])
+{
+    replay_array input, weight;
+    double eps, v[2], x = 0, mean = 0, var = 0;
+    if (!replay_arg_tensor(args, "input", &input) || !replay_arg_number(args, "eps", &eps) ||
+        !replay_arg_tensor(args, "weight", &weight) || want->numel != input.numel ||
+        (want->dtype != TN_BF16 && want->dtype != TN_F16) || weight.numel == 0)
+        return false;
+    int64_t n = weight.numel, first = i / n * n;
+    for (int64_t k = 0; k < n; k++) {
+        replay_number(&input, first + k, v);
+        mean += v[0] / (double)n;
+        x = first + k == i ? v[0] : x;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        replay_number(&input, first + k, v);
+        var += (v[0] - mean) * (v[0] - mean) / (double)n;
+    }
+    out[0] = (x - mean) / sqrt(var + eps) * weight_at(args, "weight", i, 1) +
+             weight_at(args, "bias", i, 0);
+    return true;
+}
