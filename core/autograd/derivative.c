@@ -124,6 +124,7 @@ static tn_status fill(tn__derivative *d, const tn_op *op, const tn_derivative_fi
         TN__TRY(add_field(d, i, i < n_fields ? &fields[i] : NULL));
     bool writes = d->effect == TN__EFFECT_INPLACE || d->effect == TN__EFFECT_OUT;
     d->is_usual = d->decl.backward && !writes && !d->has_lists;
+    tn__op_node_prepare(d);
     return TN_OK;
 }
 

@@ -45,6 +45,8 @@ typedef struct tn__derivative {
     int written;   /* INPLACE: which differentiable argument is written; -1: none of them */
     uint16_t self; /* INPLACE: its offset */
     uint32_t frame_size;
+    size_t node_bytes; /* is_plain: of a node that saves nothing */
+    int node_class;    /* and the class of its block */
     tn__place args[TN__MOST_DIFFERENTIABLE];
     tn__place results[TN_MAX_OPERANDS];
     tn__place outs[TN_MAX_OPERANDS]; /* OUT: the arguments given for the results */
@@ -72,6 +74,8 @@ typedef struct tn__survey { /* what a call asks for */
     bool tangents;
 } tn__survey;
 
+/* Sets what is the same for all nodes of the derivative. */
+void tn__op_node_prepare(tn__derivative *d);
 /* A node with edges and saved arguments, before the call has run. */
 tn_status tn__op_node_new(const tn__derivative *d, const void *frame, const tn__survey *s,
                           const char *file, int line, tn__node **out);

@@ -224,8 +224,9 @@ static inline __attribute__((always_inline)) tn_status deliver(tn__walk *w, tn__
         tn__step *to = s->next[i];
         tn_tensor *grad = b->out[i];
         b->out[i] = NULL;
-        if (TN__UNLIKELY(!to || status != TN_OK)) {
-            tn__tensor_release(grad);
+        if (!to || TN__UNLIKELY(status != TN_OK)) {
+            if (TN__UNLIKELY(grad != NULL))
+                tn__tensor_release(grad);
             continue;
         }
         if (TN__LIKELY(grad != NULL))

@@ -80,6 +80,6 @@ tn_tensor *tn__grad_call_op(tn_grad_call *g, const tn_op *op, void *frame, tn_te
 {
     if (g->status != TN_OK)
         return NULL;
-    g->status = tn_op_call_at(op, frame, g->file, g->line);
+    g->status = g->file ? tn_op_call_at(op, frame, g->file, g->line) : tn_op_call(op, frame);
     return g->status == TN_OK ? tn__grad_hold(g, *result) : NULL;
 }

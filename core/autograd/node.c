@@ -49,8 +49,10 @@ static inline void wait_to_be_freed(tn__node *n)
 
 static inline void take_apart(tn__node *n)
 {
-    for (uint32_t i = 0; i < n->n_edges; i++) {
-        tn__node *below = n->edges[i].node;
+    tn__edge *edges_end = n->edges + n->n_edges;
+    tn__outlook *outlooks_end = n->outlooks + n->n_outputs;
+    for (tn__edge *e = n->edges; e < edges_end; e++) {
+        tn__node *below = e->node;
         if (!below)
             continue;
         if (tn__is_leaf_node(below))
@@ -58,9 +60,9 @@ static inline void take_apart(tn__node *n)
         else if (lose(below))
             wait_to_be_freed(below);
     }
-    for (uint32_t i = 0; i < n->n_outputs; i++)
-        if (TN__UNLIKELY(n->outlooks[i].more != NULL))
-            tn__free(n->outlooks[i].more);
+    for (tn__outlook *o = n->outlooks; o < outlooks_end; o++)
+        if (TN__UNLIKELY(o->more != NULL))
+            tn__free(o->more);
     if (TN__UNLIKELY(n->hooks != NULL))
         tn__hooks_free(&n->hooks);
     n->class->free(n);

@@ -6,57 +6,38 @@
  * field like any other, so that a derivative function reads one frame whatever was saved how. */
 #include <string.h>
 
-#include "core/autograd/derivative.h"
-
-typedef struct kept {
-    tn__saved saved;
-    tn_tensor **field; /* where it stands in the frame */
-} kept;
-
-typedef struct op_node {
-    tn__node node;
-    const tn__derivative *d;
-    uint64_t wants;
-    size_t bytes; /* of the block */
-    char *frame;
-    kept *kept; /* as many as were saved, in the order of the arguments, then of the results */
-    uint32_t n_saved;
-} op_node;
+#include "core/autograd/op_node.h"
 
 enum { SMALL_BLOCK = 16384 };
 
-static tn_status op_run(tn__node *n, const tn__pass *pass, tn_tensor *const *grads,
-                        const bool *wants, tn_tensor **out);
-static void op_drop(tn__node *n);
-
 static void op_free(tn__node *n)
 {
-    op_node *o = (op_node *)n;
+    tn__op_node *o = (tn__op_node *)n;
     for (uint32_t i = 0; i < o->n_saved; i++)
         tn__saved_drop(&o->kept[i].saved);
     if (n->outlooks != &n->one_output)
         tn__free(n->outlooks);
     if (o->bytes <= SMALL_BLOCK)
-        tn__small_free(o, o->bytes);
+        tn__class_free(o, o->class, o->bytes);
     else
         tn__block_free(o, o->bytes);
 }
 
 static tn_status op_spend(tn__node *n, const tn__storage *storage, uint32_t *found)
 {
-    op_node *o = (op_node *)n;
+    tn__op_node *o = (tn__op_node *)n;
     for (uint32_t i = 0; i < o->n_saved; i++) {
-        kept *k = &o->kept[i];
+        tn__op_saved *k = &o->kept[i];
         TN__TRY(tn__saved_spend(&k->saved, storage, found));
         *k->field = k->saved.t;
     }
     return TN_OK;
 }
 
-static const tn__node_class op_class = {op_run, op_drop, op_spend, op_free};
+static const tn__node_class op_class = {tn__op_run, tn__op_drop, op_spend, op_free};
 
 /* ---- tensors without data -------------------------------------------------------------------- */
-static tn__storage nowhere = {.refs = 1, .device = {TN_META, 0}};
+tn__storage tn__nowhere = {.refs = 1, .device = {TN_META, 0}};
 
 static tn_status new_shell(const tn_tensor *of, tn_tensor **out)
 {
@@ -68,8 +49,8 @@ static tn_status new_shell(const tn_tensor *of, tn_tensor **out)
     t->pub.data = NULL;
     t->pub.keys = tn__tensor_keys((tn_device){TN_META, 0});
     atomic_init(&t->refs, 1);
-    t->storage = &nowhere;
-    atomic_fetch_add_explicit(&nowhere.refs, 1, memory_order_relaxed);
+    t->storage = &tn__nowhere;
+    atomic_fetch_add_explicit(&tn__nowhere.refs, 1, memory_order_relaxed);
     t->offset = tn__impl(of)->offset;
     t->autograd = NULL;
     t->base = NULL;
@@ -92,11 +73,6 @@ static tn_status new_shell(const tn_tensor *of, tn_tensor **out)
     t->pub.strides = t->dims + t->dims_capacity;
     *out = &t->pub;
     return TN_OK;
-}
-
-static bool is_shell(const tn_tensor *t)
-{
-    return tn__impl(t)->storage == &nowhere;
 }
 
 /* ---- sizes of the block ---------------------------------------------------------------------- */
@@ -153,7 +129,7 @@ static TN_COLD room count_lists(const tn__derivative *d, const void *frame, uint
 }
 
 /* ---- making one ------------------------------------------------------------------------------ */
-static void copy_lists(op_node *o, const void *frame, char *room)
+static TN_COLD void copy_lists(tn__op_node *o, const void *frame, char *room)
 {
     const tn__derivative *d = o->d;
     for (int i = 0; i < d->n_lists; i++) {
@@ -170,28 +146,26 @@ static void copy_lists(op_node *o, const void *frame, char *room)
     }
 }
 
-static void clear_tensors(op_node *o)
+static inline void clear_tensors(const tn__derivative *d, char *frame)
 {
-    const tn__derivative *d = o->d;
-    for (int i = 0; i < d->n_tensors; i++) {
-        char *field = o->frame + d->tensors[i].offset;
-        if (TN__UNLIKELY(d->tensors[i].is_list))
-            *(tn_tensors *)field = (tn_tensors){NULL, 0};
-        else
-            *(tn_tensor **)field = NULL;
+    const tn__place *end = d->tensors + d->n_tensors;
+    for (const tn__place *p = d->tensors; p < end; p++) {
+        *(tn_tensor **)(frame + p->offset) = NULL; /* a list begins with its data pointer */
+        if (TN__UNLIKELY(p->is_list))
+            ((tn_tensors *)(frame + p->offset))->len = 0;
     }
 }
 
 /* What has just been saved stands in the frame from here on. */
-static inline void keep(op_node *o, tn_tensor **field)
+static inline void keep(tn__op_node *o, tn_tensor **field)
 {
-    kept *k = &o->kept[o->n_saved++];
+    tn__op_saved *k = &o->kept[o->n_saved++];
     k->field = field;
     *field = k->saved.t;
 }
 
 /* A tensor that the call is about to write is kept as a copy. */
-static tn_status save_value(op_node *o, tn_tensor *t, bool is_written)
+static tn_status save_value(tn__op_node *o, tn_tensor *t, bool is_written)
 {
     tn__saved *s = &o->kept[o->n_saved].saved;
     if (!is_written)
@@ -203,7 +177,8 @@ static tn_status save_value(op_node *o, tn_tensor *t, bool is_written)
     return status;
 }
 
-static tn_status save_one(op_node *o, tn_tensor *t, bool value, bool is_written, tn_tensor **field)
+static tn_status save_one(tn__op_node *o, tn_tensor *t, bool value, bool is_written,
+                          tn_tensor **field)
 {
     if (!t)
         return TN_OK;
@@ -218,31 +193,37 @@ static tn_status save_one(op_node *o, tn_tensor *t, bool value, bool is_written,
     return TN_OK;
 }
 
-static tn_status save_arguments(op_node *o, const void *frame, char *arrays)
+/* arrays: room for the list's tensors, which moves on. */
+static TN_COLD tn_status save_list(tn__op_node *o, tn__items from, bool value, bool is_written,
+                                   tn_tensors *list, char **arrays)
 {
-    const tn__derivative *d = o->d;
+    *list = (tn_tensors){(tn_tensor **)*arrays, from.len};
+    *arrays += (size_t)from.len * sizeof *list->data;
+    memset(list->data, 0, (size_t)from.len * sizeof *list->data);
+    for (int64_t j = 0; j < from.len; j++)
+        TN__TRY(save_one(o, from.data[j], value, is_written, &list->data[j]));
+    return TN_OK;
+}
+
+static tn_status save_arguments(tn__op_node *o, const tn__derivative *d, const void *frame,
+                                char *arrays)
+{
     for (int i = 0; i < d->n_kept; i++) {
         const tn__kept *k = &d->kept[i];
         bool value = k->value_for & o->wants;
+        void *field = o->frame + k->place.offset;
         if (k->result >= 0 || !(value || k->shape_for & o->wants))
             continue;
-        tn__items from = tn__items_at(frame, &k->place);
-        tn_tensor **to = (tn_tensor **)(o->frame + k->place.offset);
-        if (k->place.is_list) {
-            *(tn_tensors *)(o->frame + k->place.offset) =
-                (tn_tensors){(tn_tensor **)arrays, from.len};
-            to = (tn_tensor **)arrays;
-            arrays += (size_t)from.len * sizeof *to;
-            memset(to, 0, (size_t)from.len * sizeof *to);
-        }
         bool written = d->effect == TN__EFFECT_INPLACE && k->place.offset == d->self;
-        for (int64_t j = 0; j < from.len; j++)
-            TN__TRY(save_one(o, from.data[j], value, written, &to[j]));
+        if (TN__UNLIKELY(k->place.is_list))
+            TN__TRY(save_list(o, tn__items_at(frame, &k->place), value, written, field, &arrays));
+        else
+            TN__TRY(save_one(o, tn__tensor_at(frame, k->place.offset), value, written, field));
     }
     return TN_OK;
 }
 
-static tn_status look_up_edge(tn__edge *e, tn_tensor *t)
+static __attribute__((noinline)) tn_status look_up_edge(tn__edge *e, tn_tensor *t)
 {
     TN__TRY(tn__edge_look_up(t, e));
     if (TN__LIKELY(e->node != NULL))
@@ -272,7 +253,7 @@ static inline tn_status set_edge(tn__edge *e, tn_tensor *t, bool wanted)
     return TN_OK;
 }
 
-static TN_COLD tn_status make_edges_of_lists(op_node *o, const void *frame)
+static TN_COLD tn_status make_edges_of_lists(tn__op_node *o, const void *frame)
 {
     for (int i = 0; i < o->d->n_args; i++) {
         tn__items span = tn__items_at(frame, &o->d->args[i]);
@@ -284,26 +265,42 @@ static TN_COLD tn_status make_edges_of_lists(op_node *o, const void *frame)
 }
 
 /* The node has the edges that were set, whatever fails. */
-static inline tn_status make_edges(op_node *o, const void *frame)
+static inline tn_status make_edges(tn__op_node *o, const tn__derivative *d, const void *frame,
+                                   uint64_t wants)
 {
-    const tn__derivative *d = o->d;
+    tn__edge *edges = o->node.edges;
     tn_status status = TN_OK;
-    int i = 0;
+    uint32_t i = 0, n = (uint32_t)d->n_args;
     if (TN__UNLIKELY(d->has_lists))
         return make_edges_of_lists(o, frame);
-    for (; i < d->n_args && status == TN_OK; i++)
-        status =
-            set_edge(&o->node.edges[i], tn__tensor_at(frame, d->args[i].offset), o->wants >> i & 1);
-    o->node.n_edges = (uint32_t)i;
+    for (; i < n && status == TN_OK; i++)
+        status = set_edge(&edges[i], tn__tensor_at(frame, d->args[i].offset), wants >> i & 1);
+    o->node.n_edges = i;
     return status;
 }
 
-static inline op_node *new_block(const tn__derivative *d, const tn__survey *s, const room *r)
+static size_t bytes_without_saved(const tn__derivative *d, size_t n_edges)
 {
-    size_t edges = (size_t)s->n_edges * sizeof(tn__edge), frame = rounded(d->frame_size);
-    size_t bytes = sizeof(op_node) + edges + frame + r->n_saved * sizeof(kept) + r->arrays +
-                   r->lists;
-    op_node *o = TN__LIKELY(bytes <= SMALL_BLOCK) ? tn__small_alloc(bytes) : tn__block_alloc(bytes);
+    return sizeof(tn__op_node) + n_edges * sizeof(tn__edge) + rounded(d->frame_size);
+}
+
+void tn__op_node_prepare(tn__derivative *d)
+{
+    d->node_bytes = bytes_without_saved(d, (size_t)d->n_args);
+    d->node_class = tn__block_class(d->node_bytes);
+}
+
+static inline tn__op_node *new_block(const tn__derivative *d, const tn__survey *s, const room *r)
+{
+    size_t edges = (size_t)s->n_edges * sizeof(tn__edge), bytes = d->node_bytes;
+    int class = d->node_class;
+    if (!d->is_plain || r->n_saved) {
+        bytes = bytes_without_saved(d, (size_t)s->n_edges) + r->n_saved * sizeof(tn__op_saved) +
+                r->arrays + r->lists;
+        class = tn__block_class(bytes);
+    }
+    tn__op_node *o = TN__LIKELY(bytes <= SMALL_BLOCK) ? tn__class_alloc(class, bytes)
+                                                      : tn__block_alloc(bytes);
     if (TN__UNLIKELY(!o)) {
         tn__fail_memory(NULL, bytes);
         return NULL;
@@ -314,9 +311,10 @@ static inline op_node *new_block(const tn__derivative *d, const tn__survey *s, c
     o->d = d;
     o->wants = s->wants;
     o->bytes = bytes;
+    o->class = class;
     o->n_saved = 0;
     o->frame = (char *)(o + 1) + edges;
-    o->kept = (kept *)(o->frame + frame);
+    o->kept = (tn__op_saved *)(o->frame + rounded(d->frame_size));
     return o;
 }
 
@@ -325,19 +323,19 @@ tn_status tn__op_node_new(const tn__derivative *d, const void *frame, const tn__
 {
     const room r = TN__LIKELY(d->is_plain) ? (room){.n_saved = count_saved(d, s->wants)}
                                            : count_lists(d, frame, s->wants);
-    op_node *o = new_block(d, s, &r);
+    tn__op_node *o = new_block(d, s, &r);
     if (TN__UNLIKELY(!o))
         return TN_ERR_MEMORY;
     o->node.file = file;
     o->node.line = line;
     memcpy(o->frame, frame, d->frame_size);
-    clear_tensors(o);
+    clear_tensors(d, o->frame);
     char *arrays = (char *)(o->kept + r.n_saved);
     if (TN__UNLIKELY(d->n_lists))
         copy_lists(o, frame, arrays + r.arrays);
-    tn_status status = make_edges(o, frame);
+    tn_status status = make_edges(o, d, frame, s->wants);
     if (status == TN_OK && r.n_saved)
-        status = save_arguments(o, frame, arrays);
+        status = save_arguments(o, d, frame, arrays);
     if (TN__UNLIKELY(status != TN_OK)) {
         tn__node_release(&o->node);
         return status;
@@ -348,7 +346,7 @@ tn_status tn__op_node_new(const tn__derivative *d, const void *frame, const tn__
 
 tn_status tn__op_node_save_results(tn__node *n, const void *frame)
 {
-    op_node *o = (op_node *)n;
+    tn__op_node *o = (tn__op_node *)n;
     const tn__derivative *d = o->d;
     for (int i = 0; i < d->n_results; i++) /* how many gradients there will be */
         if (d->results[i].is_list)
@@ -369,151 +367,4 @@ tn_status tn__op_node_save_results(tn__node *n, const void *frame)
         keep(o, field);
     }
     return TN_OK;
-}
-
-/* ---- running it ------------------------------------------------------------------------------ */
-/* The error of a saved tensor that was written since. In a pass that creates a graph, saved outputs
- * get their history back: put in the frame for the run, and taken out again. */
-static tn_status check_saved(op_node *o, const tn__pass *pass, tn_tensor **owned)
-{
-    for (uint32_t i = 0; i < o->n_saved; i++) {
-        const kept *k = &o->kept[i];
-        tn_tensor *t;
-        owned[i] = NULL;
-        if (is_shell(k->saved.t))
-            continue;
-        TN__TRY(tn__saved_get(&k->saved, &o->node, pass, &t, &owned[i]));
-        *k->field = t;
-    }
-    return TN_OK;
-}
-
-static void put_back(op_node *o, tn_tensor **owned)
-{
-    for (uint32_t i = 0; i < o->n_saved; i++) {
-        if (!owned[i])
-            continue;
-        *o->kept[i].field = o->kept[i].saved.t;
-        tn__tensor_release(owned[i]);
-    }
-}
-
-/* Where each argument's entries begin, and which arguments are asked for. */
-static TN_COLD uint64_t arguments_wanted(const op_node *o, const bool *wants, int32_t *first)
-{
-    uint64_t mask = 0;
-    int32_t at = 0;
-    for (int i = 0; i < o->d->n_args; i++) {
-        const tn__place *p = &o->d->args[i];
-        int64_t len = p->is_list ? -1 : 1;
-        first[i] = at;
-        if (p->is_list) /* only one list: what the others leave */
-            len = (int64_t)o->node.n_edges - (o->d->n_args - 1);
-        for (int64_t j = 0; j < len; j++, at++)
-            if (wants[at])
-                mask |= UINT64_C(1) << i;
-    }
-    first[o->d->n_args] = at;
-    return mask;
-}
-
-/* The same where no argument is a list: an entry each. */
-static const int32_t one_each[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
-_Static_assert(sizeof one_each / sizeof *one_each == TN__MOST_DIFFERENTIABLE + 1, "one each");
-
-static inline uint64_t edges_wanted(const op_node *o, const bool *wants)
-{
-    uint64_t mask = 0;
-    for (uint32_t i = 0; i < o->node.n_edges; i++)
-        mask |= (uint64_t)wants[i] << i;
-    return mask;
-}
-
-static TN_COLD tn_status no_formula(const op_node *o, int i)
-{
-    const tn_op *op = o->d->op;
-    const char *name = "an argument";
-    char site[TN__SITE_CHARS];
-    for (int f = 0; f < op->layout->n_results + op->layout->n_args; f++)
-        if (op->layout->fields[f].offset == o->d->args[i].offset)
-            name = op->layout->fields[f].name;
-    return tn__fail(&(tn_call){.op = op, .file = o->node.file, .line = o->node.line},
-                    TN_ERR_UNSUPPORTED,
-                    "the derivative of %s for '%s' is not implemented; the call is %s", op->name,
-                    name, tn__site_text(site, o->node.file, o->node.line));
-}
-
-static TN_COLD tn_status without_formula(const op_node *o, uint64_t mask)
-{
-    for (int i = 0; i < o->d->n_args && !o->d->decl.backward; i++)
-        if (mask >> i & 1 && o->d->args[i].no_formula)
-            return no_formula(o, i);
-    return TN_OK;
-}
-
-/* own: room for what check_saved makes. */
-static inline tn_status call_backward(op_node *o, const tn__pass *pass, tn_grad_call *g,
-                                      tn_tensor **own)
-{
-    for (uint32_t i = 0; i < o->n_saved; i++)
-        own[i] = NULL;
-    tn_status status = check_saved(o, pass, own);
-    if (status == TN_OK)
-        status = o->d->decl.backward(g, o->frame);
-    if (status == TN_OK)
-        status = g->status;
-    put_back(o, own);
-    return status;
-}
-
-static tn_status op_run(tn__node *n, const tn__pass *pass, tn_tensor *const *grads,
-                        const bool *wants, tn_tensor **out)
-{
-    op_node *o = (op_node *)n;
-    const tn__derivative *d = o->d;
-    int32_t begins[TN__MOST_DIFFERENTIABLE + 1];
-    const int32_t *first = d->has_lists ? begins : one_each;
-    uint64_t mask = d->has_lists ? arguments_wanted(o, wants, begins) : edges_wanted(o, wants);
-    mask &= o->wants;
-    if (TN__UNLIKELY(!d->decl.backward || !mask))
-        return without_formula(o, mask);
-    if (TN__UNLIKELY(n->dropped))
-        return tn__node_was_dropped(n);
-    tn_tensor *owned[TN__MOST_FIELDS], **own = owned;
-    if (o->n_saved > TN__MOST_FIELDS && !(own = tn__alloc(o->n_saved * sizeof *own)))
-        return tn__fail_memory(NULL, o->n_saved * sizeof *own);
-    tn_grad_call g;
-    tn__held held;
-    tn__grad_call_begin(&g, &held);
-    g.wants = mask;
-    g.in = grads;
-    g.out = out;
-    g.first = first;
-    g.op = d->op;
-    g.file = n->file;
-    g.line = n->line;
-    g.n_arguments = d->n_args;
-    tn_status status = call_backward(o, pass, &g, own);
-    tn__grad_call_end(&g);
-    if (TN__UNLIKELY(own != owned))
-        tn__free(own);
-    for (uint32_t i = 0; status != TN_OK && i < n->n_edges; i++) {
-        tn__tensor_release(out[i]);
-        out[i] = NULL;
-    }
-    return status;
-}
-
-/* Shapes stay: a node that saved nothing else can run again. */
-static void op_drop(tn__node *n)
-{
-    op_node *o = (op_node *)n;
-    for (uint32_t i = 0; i < o->n_saved; i++) {
-        const kept *k = &o->kept[i];
-        if (!k->saved.t || is_shell(k->saved.t))
-            continue;
-        *k->field = NULL;
-        tn__saved_drop(&o->kept[i].saved);
-        n->dropped = true;
-    }
 }

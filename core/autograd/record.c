@@ -15,8 +15,10 @@ static void drop_record(tn__tensor *t)
         tn__retain_forget(&t->pub);
     if (r->grad_fn)
         tn__node_release(r->grad_fn);
-    tn__tensor_release(r->grad);
-    tn__tensor_release(r->tangent);
+    if (r->grad)
+        tn__tensor_release(r->grad);
+    if (TN__UNLIKELY(r->tangent != NULL))
+        tn__tensor_release(r->tangent);
     if (r->hooks)
         tn__hooks_free(&r->hooks);
     if (r->leaf) {

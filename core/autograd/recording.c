@@ -194,8 +194,9 @@ static inline bool is_fresh(const tn_tensor *t)
 }
 
 /* Most calls have one fresh result, which takes over the reference to the node: *taken. */
-static inline tn_status attach_results(const tn__derivative *d, void *frame, tn__node *n,
-                                       bool *taken)
+static inline __attribute__((always_inline)) tn_status attach_results(const tn__derivative *d,
+                                                                      void *frame, tn__node *n,
+                                                                      bool *taken)
 {
     const tn__place *p = &d->results[0];
     tn_tensor *t = d->n_results == 1 && !p->is_list ? tn__tensor_at(frame, p->offset) : NULL;

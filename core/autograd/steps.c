@@ -183,20 +183,29 @@ static inline bool has_one_giver(const tn__node *n)
            atomic_load_explicit(&((tn__node *)n)->refs, memory_order_relaxed) == 1;
 }
 
-/* The step behind the next edge of s; NULL where it ends. */
+/* Edges that lead nowhere are no steps. */
+static inline bool has_more(tn__step *s)
+{
+    const tn__node *n = s->node;
+    for (; s->at < n->n_edges; s->next[s->at++] = NULL)
+        if (n->edges[s->at].node)
+            return true;
+    return false;
+}
+
+/* The step behind the next edge of s. */
 static inline tn_status follow(tn__walk *w, tn__step *s, tn__step **out)
 {
     uint32_t i = s->at++;
     tn__node *below = s->node->edges[i].node;
-    tn__step *t = NULL;
-    if (below && has_one_giver(below)) {
-        t = new_step(w, below);
-        if (TN__UNLIKELY(!t))
+    if (TN__LIKELY(has_one_giver(below))) {
+        *out = new_step(w, below);
+        if (TN__UNLIKELY(!*out))
             return TN_ERR_MEMORY;
-    } else if (below) {
-        TN__TRY(tn__walk_step(w, below, &t));
+    } else {
+        TN__TRY(tn__walk_step(w, below, out));
     }
-    s->next[i] = *out = t;
+    s->next[i] = *out;
     return TN_OK;
 }
 
@@ -206,14 +215,14 @@ tn_status tn__walk_discover(tn__walk *w, tn__step *root)
         return TN_OK;
     visit(w, root, NULL);
     for (tn__step *s = root; s;) {
-        tn__step *below = NULL;
-        if (s->at == s->node->n_edges) {
+        tn__step *below;
+        if (!has_more(s)) {
             finish(w, s);
             s = s->parent;
             continue;
         }
         TN__TRY(follow(w, s, &below));
-        if (below && !below->visited) {
+        if (!below->visited) {
             visit(w, below, s);
             s = below;
         }

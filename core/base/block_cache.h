@@ -51,10 +51,9 @@ static inline int tn__block_class(size_t bytes)
     return 4 * (log2 - TN__BLOCK_SMALLEST_LOG2) + ((int)(n >> (log2 - 2)) & 3) + 1;
 }
 
-/* For sizes of up to 16 KiB; the class is a constant where the size is. */
-static inline void *tn__small_alloc(size_t bytes)
+/* For sizes of up to 16 KiB, whose class is known. */
+static inline void *tn__class_alloc(int class, size_t bytes)
 {
-    int class = tn__block_class(bytes);
     tn__free_block *b = tn__block_cache_tls.lists[class];
     if (TN__UNLIKELY(!b))
         return tn__block_alloc_slow(bytes);
@@ -63,9 +62,8 @@ static inline void *tn__small_alloc(size_t bytes)
     return b;
 }
 
-static inline void tn__small_free(void *p, size_t bytes)
+static inline void tn__class_free(void *p, int class, size_t bytes)
 {
-    int class = tn__block_class(bytes);
     if (TN__UNLIKELY(--tn__block_cache_tls.room[class] < 0)) {
         tn__block_cache_tls.room[class] = 0;
         tn__block_free_slow(p, bytes);
@@ -74,6 +72,17 @@ static inline void tn__small_free(void *p, size_t bytes)
     tn__free_block *b = p;
     b->next = tn__block_cache_tls.lists[class];
     tn__block_cache_tls.lists[class] = b;
+}
+
+/* The class is a constant where the size is. */
+static inline void *tn__small_alloc(size_t bytes)
+{
+    return tn__class_alloc(tn__block_class(bytes), bytes);
+}
+
+static inline void tn__small_free(void *p, size_t bytes)
+{
+    tn__class_free(p, tn__block_class(bytes), bytes);
 }
 
 #endif
