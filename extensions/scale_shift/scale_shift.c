@@ -58,6 +58,7 @@ static const tn_kernel_decl kernels[] = {
 static tn_status start(tn_registry *r)
 {
     TN_TRY(scale_shift_register(r));
+    TN_TRY(scale_shift_function_register(r));
     return tn->register_kernels(r, kernels, TN_COUNT(kernels));
 }
 

@@ -108,6 +108,7 @@ int main(int argc, char **argv)
                      "myops::scale_shift_by_hand.out");
         try_gradient("myops::scale_shift");
         try_gradient("myops::scale_shift_by_hand");
+        try_gradient("myops::scale_shift_function");
     }
     printf("%s\n", failures ? "FAILED" : "PASSED");
     return failures ? 1 : 0;

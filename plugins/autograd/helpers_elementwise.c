@@ -91,7 +91,7 @@ tn_tensor *pow_exponent_back(tn_grad_call *g, tn_tensor *grad, tn_tensor *self, 
     if (!grad)
         return NULL;
     tn_tensor *flat = stays_zero(g, self, exponent);
-    tn_tensor *safe = as_was(g, self, grad->dtype, self->device);
+    tn_tensor *safe = as_was(g, self, result->dtype, self->device);
     safe = call_masked_fill_Scalar(g, safe, flat, whole(1));
     tn_tensor *slope = multiply(g, result, call_log(g, safe));
     return except_where(g, flat, multiply(g, grad, conjugate(g, slope)));
@@ -114,7 +114,7 @@ tn_tensor *number_pow_back(tn_grad_call *g, tn_tensor *grad, tn_scalar self, tn_
 {
     if (!grad)
         return NULL;
-    tn_scalar slope = log_of(&self, tn_is_complex(grad));
+    tn_scalar slope = log_of(&self, tn_is_complex(result));
     if (!is_number(&self, 0))
         return multiply(g, grad, conjugate(g, call_mul_Scalar(g, result, slope)));
     tn_tensor *zero = zeros(g, result, (tn_ints){NULL, 0});
