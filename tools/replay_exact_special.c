@@ -46,17 +46,27 @@ static double weight_at(const replay_args *args, const char *name, int64_t i, do
     return v[0];
 }
 
-/* (x - mean) / sqrt(var + eps) * weight + bias over the last dimensions, which are the weight's. */
+/* Elements of the last dimensions, over which is normalised. */
+static int64_t normalised(const replay_args *args)
+{
+    const json_t *shape = json_object_get(args->recorded, "normalized_shape"), *size;
+    int64_t n = 1;
+    size_t d;
+    json_array_foreach(shape, d, size) n *= json_integer_value(json_object_get(size, "int"));
+    return n;
+}
+
+/* (x - mean) / sqrt(var + eps) * weight + bias */
 bool replay_exact_layer_norm(const replay_args *args, const replay_array *want, int64_t i,
                              double out[2])
 {
-    replay_array input, weight;
+    replay_array input;
     double eps, v[2], x = 0, mean = 0, var = 0;
+    int64_t n = normalised(args);
     if (!replay_arg_tensor(args, "input", &input) || !replay_arg_number(args, "eps", &eps) ||
-        !replay_arg_tensor(args, "weight", &weight) || want->numel != input.numel ||
-        (want->dtype != TN_BF16 && want->dtype != TN_F16) || weight.numel == 0)
+        want->numel != input.numel || want->dtype < TN_F16 || want->dtype > TN_F32 || n <= 0)
         return false;
-    int64_t n = weight.numel, first = i / n * n;
+    int64_t first = i / n * n;
     for (int64_t k = 0; k < n; k++) {
         replay_number(&input, first + k, v);
         mean += v[0] / (double)n;
@@ -69,4 +79,25 @@ bool replay_exact_layer_norm(const replay_args *args, const replay_array *want, 
     out[0] = (x - mean) / sqrt(var + eps) * weight_at(args, "weight", i, 1) +
              weight_at(args, "bias", i, 0);
     return true;
+}
+
+/* The norm of all elements, in half precision. */
+bool replay_exact_norm(const replay_args *args, const replay_array *want, int64_t i, double out[2])
+{
+    replay_array self;
+    double p = 2, sum = 0, v[2] = {0, 0};
+    (void)i;
+    if ((want->dtype != TN_F16 && want->dtype != TN_BF16) || want->numel != 1 ||
+        !replay_arg_tensor(args, "self", &self))
+        return false;
+    if (!replay_arg_number(args, "ord", &p))
+        replay_arg_number(args, "p", &p);
+    for (int64_t k = 0; k < self.numel; k++) {
+        replay_number(&self, k, v);
+        sum += pow(fabs(v[0]), p);
+    }
+    out[0] = pow(sum, 1 / p);
+    if (out[0] > (want->dtype == TN_F16 ? 65504.0 : 0x1.fep127))
+        out[0] = INFINITY;
+    return p != 0 && isfinite(p);
 }

@@ -200,6 +200,7 @@ bool replay_exact_polygamma(const replay_args *args, const replay_array *want, i
                             double out[2]); /* and the next: replay_exact_special.c */
 bool replay_exact_layer_norm(const replay_args *args, const replay_array *want, int64_t i,
                              double out[2]);
+bool replay_exact_norm(const replay_args *args, const replay_array *want, int64_t i, double out[2]);
 bool replay_exact_complex_dot(const replay_args *args, const replay_array *want, int64_t i,
                               double out[2]);
 

@@ -51,6 +51,7 @@ static const char *const equalities[] = {"aten::eq", "aten::ne", NULL};
 static const char *const exps[] = {"aten::exp", NULL};
 static const char *const powers[] = {"aten::pow", NULL};
 static const char *const distances[] = {"aten::dist", NULL};
+static const char *const lengths[] = {"aten::linalg_vector_norm", "aten::norm", NULL};
 static const char *const polygammas[] = {"aten::polygamma", "aten::special_polygamma", NULL};
 static const char *const norms[] = {"aten::native_layer_norm", "aten::layer_norm", NULL};
 
@@ -65,8 +66,9 @@ static const wrong_kind kinds[] = {
     {replay_exact_power, powers,
      "a complex power is computed with an exponent in single precision"},
     {replay_exact_distance, distances, "a half-precision distance overflows on its way"},
+    {replay_exact_norm, lengths, "a half-precision norm overflows on its way"},
     {replay_exact_polygamma, polygammas, "polygamma is finite at its poles, and off beside them"},
-    {replay_exact_layer_norm, norms, "a half-precision layer norm cancels in single precision"},
+    {replay_exact_layer_norm, norms, "a layer norm cancels in single precision"},
 };
 
 /* Each within the tolerance of the exact value, if not of each other: nobody is wrong. */

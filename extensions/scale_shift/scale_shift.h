@@ -9,7 +9,7 @@
 TN_BEGIN_DECLS
 tn_status scale_shift_cuda(tn_call *call,
                            struct tn_scale_shift_by_hand_args *a); /* scale_shift.cu */
-tn_status scale_shift_function_register(tn_registry *r); /* scale_shift_function.c */
+tn_status scale_shift_function_register(tn_registry *r);           /* scale_shift_function.c */
 TN_END_DECLS
 
 #endif
