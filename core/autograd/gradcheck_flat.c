@@ -80,7 +80,8 @@ tn_status tn__flat_like(const tn_tensor *t, const double *v, tn_tensor **out)
     } else {
         tn_tensor *base;
         TN__TRY(tn_tensor_new(1, &n, t->dtype, t->device, &base));
-        memset(base->data, 0, (size_t)(n * size));
+        if (n > 0)
+            memset(base->data, 0, (size_t)(n * size));
         tn_status status =
             tn_tensor_view(base, t->ndim, t->sizes, t->strides, tn_tensor_offset(t), out);
         tn_release(base);

@@ -18,7 +18,8 @@ static tn_status defined(tn_tensor **grad, const tn_tensor *of)
     if (*grad)
         return TN_OK;
     TN__TRY(tn_tensor_new(of->ndim, of->sizes, of->dtype, of->device, grad));
-    memset((*grad)->data, 0, (size_t)tn__flat_count(of) * sizeof(double));
+    if (of->numel)
+        memset((*grad)->data, 0, (size_t)tn__flat_count(of) * sizeof(double));
     return TN_OK;
 }
 
