@@ -210,4 +210,35 @@ static inline tn_status grad_with(tn_tensor *y, tn_tensor *grad, tn_tensor *x,
                       (tn_tensors){&x, 1}, options, out);
 }
 
+/* Whether the run succeeds when the n-th allocation fails, or (minus) all from the n-th on; either
+ * way nothing is left over. */
+static inline bool run_with_failure(tn_status (*run)(void), int64_t nth)
+{
+    tn__memory_stats before, after;
+    tn__alloc_fail_at(0);
+    tn__memory_get(&before);
+    tn__alloc_fail_at(nth);
+    tn_status status = run();
+    tn__alloc_fail_at(0);
+    tn__memory_get(&after);
+    cr_assert_eq(after.live_allocations, before.live_allocations, "%lld", (long long)nth);
+    cr_assert_eq(after.live_blocks, before.live_blocks, "%lld", (long long)nth);
+    cr_assert(tn_grad_enabled());
+    cr_assert(status == TN_OK || status == TN_ERR_MEMORY, "%lld: %s", (long long)nth,
+              tn_error_last()->message);
+    return status == TN_OK;
+}
+
+/* The run with every one of its allocations failing; it makes more than `least`. */
+static inline void every_failure(tn_status (*run)(void), int64_t least)
+{
+    int64_t n = 1;
+    OK(run());
+    while (!run_with_failure(run, -n))
+        n++;
+    cr_assert_gt(n, least, "only %lld allocations", (long long)n);
+    for (int64_t i = 1; i < n; i++)
+        run_with_failure(run, i);
+}
+
 #endif

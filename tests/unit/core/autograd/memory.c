@@ -88,32 +88,7 @@ static tn_status whole_run(void)
     return status;
 }
 
-/* Whether the run succeeds when the n-th allocation fails, or (minus) all from the n-th on; either
- * way nothing is left over. */
-static bool run_with_failure(int64_t nth)
-{
-    tn__memory_stats before, after;
-    tn__alloc_fail_at(0);
-    tn__memory_get(&before);
-    tn__alloc_fail_at(nth);
-    tn_status status = whole_run();
-    tn__alloc_fail_at(0);
-    tn__memory_get(&after);
-    cr_assert_eq(after.live_allocations, before.live_allocations, "%lld", (long long)nth);
-    cr_assert_eq(after.live_blocks, before.live_blocks, "%lld", (long long)nth);
-    cr_assert(tn_grad_enabled());
-    cr_assert(status == TN_OK || status == TN_ERR_MEMORY, "%lld: %s", (long long)nth,
-              tn_error_last()->message);
-    return status == TN_OK;
-}
-
 Test(memory, every_allocation_may_fail)
 {
-    int64_t n = 1;
-    OK(whole_run());
-    while (!run_with_failure(-n))
-        n++;
-    cr_assert_gt(n, 30, "only %lld allocations", (long long)n);
-    for (int64_t i = 1; i < n; i++)
-        run_with_failure(i);
+    every_failure(whole_run, 30);
 }
