@@ -55,11 +55,6 @@ static bool valid(tn_dtype dtype)
     return (uint32_t)dtype < TN_DTYPE_COUNT;
 }
 
-static bool in(tn_dtype dtype, tn_dtypes set)
-{
-    return (TN_DTYPE_BIT(dtype) & set) != 0;
-}
-
 const char *tn__dtype_name(tn_dtype dtype)
 {
     if (dtype == TN_DTYPE_NONE)
@@ -94,9 +89,9 @@ int tn__can_cast(tn_dtype from, tn_dtype to)
 {
     if (!valid(from) || !valid(to))
         return 0;
-    if (in(from, TN_DTYPES_COMPLEX) && !in(to, TN_DTYPES_COMPLEX))
+    if (tn_dtype_in(from, TN_DTYPES_COMPLEX) && !tn_dtype_in(to, TN_DTYPES_COMPLEX))
         return 0;
-    if (in(from, TN_DTYPES_FLOATING) && in(to, TN_DTYPES_INTEGRAL))
+    if (tn_dtype_in(from, TN_DTYPES_FLOATING) && tn_dtype_in(to, TN_DTYPES_INTEGRAL))
         return 0;
     return from == TN_BOOL || to != TN_BOOL;
 }

@@ -18,7 +18,8 @@ static inline const tn_scalar *number_at(const void *frame, uint16_t offset)
 /* ---- dtypes ---------------------------------------------------------------------------------- */
 static tn_dtype computation_dtype(int32_t kind, tn_dtype common)
 {
-    return kind & TN_POINTWISE_FLOAT && common <= TN_I64 ? tn__default_dtype() : common;
+    return kind & TN_POINTWISE_FLOAT && tn_dtype_in(common, TN_DTYPES_WHOLE) ? tn__default_dtype()
+                                                                             : common;
 }
 
 static TN_COLD tn_status refuse_number(tn_call *call, const tn_scalar *s, tn_dtype dtype)

@@ -18,7 +18,9 @@ static inline int tn__dtype_category(tn_dtype d)
 {
     if (d == TN_BOOL)
         return TN__CATEGORY_BOOL;
-    return d <= TN_I64 ? TN__CATEGORY_INT : d <= TN_F64 ? TN__CATEGORY_FLOAT : TN__CATEGORY_COMPLEX;
+    if (tn_dtype_in(d, TN_DTYPES_INTEGRAL))
+        return TN__CATEGORY_INT;
+    return tn_dtype_in(d, TN_DTYPES_FLOATING) ? TN__CATEGORY_FLOAT : TN__CATEGORY_COMPLEX;
 }
 
 static inline int tn__number_category(const tn_scalar *s)

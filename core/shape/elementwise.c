@@ -31,9 +31,9 @@ tn_status tn__shape_div_mode(tn_call *call, tn_tensor *self, tn_tensor *other,
                         rounding_mode);
     tn_tensor *operands[] = {self, other};
     tn_dtype dtype = tn__result_type(operands, 2, NULL, 0);
-    if (!rounds && dtype <= TN_I64)
+    if (!rounds && tn_dtype_in(dtype, TN_DTYPES_WHOLE))
         dtype = tn__default_dtype();
-    if (rounds && dtype >= TN_C64)
+    if (rounds && tn_dtype_in(dtype, TN_DTYPES_COMPLEX))
         return tn__fail(call, TN_ERR_UNSUPPORTED, "a %s quotient cannot be rounded",
                         tn__dtype_name(dtype));
     TN__TRY(tn__broadcast(call, operands, 2, &r->ndim, r->sizes));

@@ -6,13 +6,13 @@ static tn_dtype sum_dtype(const tn_tensor *self, tn_dtype asked)
 {
     if (asked != TN_DTYPE_NONE)
         return asked;
-    return self->dtype <= TN_I64 ? TN_I64 : self->dtype;
+    return tn_dtype_in(self->dtype, TN_DTYPES_WHOLE) ? TN_I64 : self->dtype;
 }
 
 static tn_status mean_dtype(tn_call *call, const tn_tensor *self, tn_dtype asked, tn_dtype *out)
 {
     tn_dtype dtype = asked != TN_DTYPE_NONE ? asked : self->dtype;
-    if (dtype <= TN_I64)
+    if (tn_dtype_in(dtype, TN_DTYPES_WHOLE))
         return tn__fail(
             call, TN_ERR_DTYPE,
             "a mean is computed in a floating or complex dtype, got %s; give dtype=float32, say",
@@ -65,7 +65,7 @@ tn_status tn__shape_mean_dims(tn_call *call, tn_tensor *self, tn_ints dim, bool 
 /* ---- extremes: there is none among no elements ----------------------------------------------- */
 static tn_status check_ordered(tn_call *call, const tn_tensor *self)
 {
-    if (self->dtype < TN_C64)
+    if (!tn_dtype_in(self->dtype, TN_DTYPES_COMPLEX))
         return TN_OK;
     return tn__fail(call, TN_ERR_UNSUPPORTED, "%s numbers have no order",
                     tn__dtype_name(self->dtype));

@@ -14,7 +14,7 @@ tn_status tn__shape_cumulative(tn_call *call, tn_tensor *self, int64_t dim, tn_d
 {
     TN__TRY(tn__wrap_dim(call, dim, self->ndim, &dim));
     if (dtype == TN_DTYPE_NONE)
-        dtype = self->dtype <= TN_I64 ? TN_I64 : self->dtype;
+        dtype = tn_dtype_in(self->dtype, TN_DTYPES_WHOLE) ? TN_I64 : self->dtype;
     tn__result_like(self, dtype, r);
     return TN_OK;
 }

@@ -143,10 +143,10 @@ tn_status tn_tensor_item(const tn_tensor *t, tn_scalar *out)
         return tn__fail(NULL, TN_ERR_DEVICE,
                         "item() reads host memory; move the tensor with to() first");
     tn_dtype d = t->dtype;
-    if (d <= TN_I64) {
+    if (tn_dtype_in(d, TN_DTYPES_WHOLE)) {
         *out = d == TN_BOOL ? tn_scalar_bool(false) : tn_scalar_int(0);
         tn__converter(TN_I64, d)((char *)&out->v.i, 8, t->data, 8, 1);
-    } else if (d <= TN_F64) {
+    } else if (tn_dtype_in(d, TN_DTYPES_FLOATING)) {
         *out = tn_scalar_float(0);
         tn__converter(TN_F64, d)((char *)&out->v.f, 8, t->data, 8, 1);
     } else {

@@ -79,9 +79,16 @@ enum {
 typedef uint32_t tn_dtypes;
 #define TN_DTYPE_BIT(dtype) (1u << (dtype))
 #define TN_DTYPES_INTEGRAL 0x03eu /* u8 i8 i16 i32 i64 */
+#define TN_DTYPES_WHOLE 0x03fu    /* those and bool */
 #define TN_DTYPES_FLOATING 0x3c0u /* f16 bf16 f32 f64 */
 #define TN_DTYPES_COMPLEX 0xc00u  /* c64 c128 */
-#define TN_DTYPES_ALL 0xfffu      /* those and bool */
+#define TN_DTYPES_ALL 0xfffu      /* all of these */
+
+/* Whether a dtype is in a set. A dtype's number says nothing of its kind: ask so. */
+static inline bool tn_dtype_in(tn_dtype dtype, tn_dtypes set)
+{
+    return dtype >= 0 && (set & TN_DTYPE_BIT(dtype)) != 0;
+}
 
 /* A device: its type and which one of that type. Types from 3 on are given to plugins' devices by
  * name, at registration. {-1, -1} is an absent `Device?`. index -1 is "the current one". */

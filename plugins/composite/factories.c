@@ -161,7 +161,7 @@ static tn_status count(tn_call *call, const range *r, tn_dtype dtype, int64_t *o
     }
     if (as_double(&r->step) == 0)
         return tn->fail(call, TN_ERR_ARGUMENT, "step must not be 0");
-    if (dtype == TN_BOOL || dtype >= TN_C64)
+    if (dtype == TN_BOOL || tn_dtype_in(dtype, TN_DTYPES_COMPLEX))
         return tn->fail(call, TN_ERR_DTYPE, "a range is not defined for %s; give a real dtype",
                         tn->dtype_name(dtype));
     return whole ? count_whole(call, r, out) : count_real(call, r, out);
@@ -247,8 +247,8 @@ static tn_status linspace(tn_call *call, struct tn_linspace_args *a)
     TN_TRY(composite_check_options(call, a->layout, a->pin_memory));
     if (a->steps < 0)
         return tn->fail(call, TN_ERR_ARGUMENT, "steps: expected 0 or more, got %" PRId64, a->steps);
-    if (dtype == TN_BOOL || dtype >= TN_C64 || a->start.kind == TN_SCALAR_COMPLEX ||
-        a->end.kind == TN_SCALAR_COMPLEX)
+    if (dtype == TN_BOOL || tn_dtype_in(dtype, TN_DTYPES_COMPLEX) ||
+        a->start.kind == TN_SCALAR_COMPLEX || a->end.kind == TN_SCALAR_COMPLEX)
         return tn->fail(call, TN_ERR_UNSUPPORTED, "a range is defined for real numbers alone");
     tn_tensor *t = spaced(&w, as_double(&a->start), as_double(&a->end), a->steps,
                           composite_device_or(a->device, host));

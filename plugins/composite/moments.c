@@ -196,7 +196,7 @@ static tn_status logsumexp(tn_call *call, struct tn_logsumexp_args *a)
     if (TN_DTYPE_BIT(dtype) & TN_DTYPES_COMPLEX)
         return tn->fail(call, TN_ERR_UNSUPPORTED, "%s numbers have no largest one",
                         tn->dtype_name(dtype));
-    if (dtype <= TN_I64)
+    if (tn_dtype_in(dtype, TN_DTYPES_WHOLE))
         dtype = tn->default_dtype();
     tn_tensor *x = work_as_dtype(&w, a->self, is_half(dtype) ? TN_F32 : dtype);
     tn_tensor *t = log_sum_exp(&w, x, a->dim, a->keepdim);

@@ -135,7 +135,7 @@ static tn_status logit(tn_call *call, struct tn_logit_args *a)
     if (is_complex(a->self))
         return tn->fail(call, TN_ERR_UNSUPPORTED, "logit is not defined for %s",
                         tn->dtype_name(dtype));
-    dtype = dtype <= TN_I64 ? tn->default_dtype() : dtype;
+    dtype = tn_dtype_in(dtype, TN_DTYPES_WHOLE) ? tn->default_dtype() : dtype;
     bool half = dtype == TN_F16 || dtype == TN_BF16;
     tn_tensor *x = work_as_dtype(&w, a->self, half ? TN_F32 : dtype);
     if (a->eps.has && x) {

@@ -122,7 +122,7 @@ static tn_status narrow(tn_call *call, struct tn_narrow_args *a)
 /* The number in `start`, which has to be read here: it decides a shape. */
 static tn_status read_start(tn_call *call, const tn_tensor *start, int64_t *out)
 {
-    if (start->ndim != 0 || start->dtype == TN_BOOL || start->dtype > TN_I64)
+    if (start->ndim != 0 || !tn_dtype_in(start->dtype, TN_DTYPES_INTEGRAL))
         return tn->fail(call, TN_ERR_ARGUMENT,
                         "start: expected an integer tensor of 0 dimensions, got %s of %d",
                         tn->dtype_name(start->dtype), start->ndim);

@@ -30,7 +30,7 @@ static tn_scalar as_factor(tn_scalar s, tn_dtype dtype)
 {
     if (dtype == TN_BOOL)
         return (tn_scalar){.v.i = !is_zero(&s), .kind = TN_SCALAR_BOOL};
-    return dtype <= TN_I64 ? work_whole(tn_scalar_as_int(&s)) : s;
+    return tn_dtype_in(dtype, TN_DTYPES_WHOLE) ? work_whole(tn_scalar_as_int(&s)) : s;
 }
 
 static bool is_half(const tn_tensor *t)

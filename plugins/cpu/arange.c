@@ -105,11 +105,12 @@ static tn_status arange_out(tn_call *call, struct tn_arange_start_out_args *a)
     tn_dtype dtype = a->out->dtype;
     int64_t n = 0;
     if (a->start.kind == TN_SCALAR_COMPLEX || a->end.kind == TN_SCALAR_COMPLEX ||
-        a->step.kind == TN_SCALAR_COMPLEX || dtype >= TN_C64 || dtype == TN_BOOL)
+        a->step.kind == TN_SCALAR_COMPLEX || tn_dtype_in(dtype, TN_DTYPES_COMPLEX) ||
+        dtype == TN_BOOL)
         return tn->fail(call, TN_ERR_UNSUPPORTED, "a range of %s numbers is not defined",
                         dtype == TN_BOOL ? "bool" : "complex");
     TN_TRY(count(call, a, &n));
-    if (dtype <= TN_I64 && to_int(&a->step) == 0)
+    if (tn_dtype_in(dtype, TN_DTYPES_WHOLE) && to_int(&a->step) == 0)
         return tn->fail(call, TN_ERR_ARGUMENT, "step %g is zero in out's dtype %s",
                         value_of(&a->step), tn->dtype_name(dtype));
     TN_TRY(tn->check_no_internal_overlap(call, a->out));
@@ -119,7 +120,7 @@ static tn_status arange_out(tn_call *call, struct tn_arange_start_out_args *a)
                      .f_start = value_of(&a->start),
                      .f_step = value_of(&a->step),
                      .dtype = dtype,
-                     .integral = dtype <= TN_I64,
+                     .integral = tn_dtype_in(dtype, TN_DTYPES_WHOLE),
                      .size = (int64_t)tn->dtype_size(dtype)};
     if (n > 0)
         TN_TRY(write(call, a->out, &r));

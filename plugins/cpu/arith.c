@@ -27,7 +27,7 @@ static tn_status check_divisor(tn_call *call, const tn_iter *it)
 
 static tn_status run(tn_call *call, tn_iter *it, const tn_loop_fn *loops)
 {
-    if (it->dtype <= TN_I64 && loops[it->dtype])
+    if (tn_dtype_in(it->dtype, TN_DTYPES_WHOLE) && loops[it->dtype])
         TN_TRY(check_divisor(call, it));
     return cpu_iter_run_wide(call, it, loops, NULL);
 }
@@ -41,7 +41,7 @@ static tn_status div_mode(tn_call *call, struct tn_div_Tensor_mode_args *a)
     const tn_loop_fn *loops = t->divide;
     if (a->rounding_mode)
         loops = strcmp(a->rounding_mode, "floor") == 0 ? t->floor_divide : t->trunc_divide;
-    else if (dtype <= TN_I64)
+    else if (tn_dtype_in(dtype, TN_DTYPES_WHOLE))
         dtype = tn->default_dtype();
     tn_iter it;
     TN_TRY(tn->iter_init(call, &it, 1, 3, operands, dtype, dtype, 0));

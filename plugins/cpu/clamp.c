@@ -22,7 +22,7 @@ static tn_number unbounded(tn_dtype dtype, bool low)
     const int64_t lowest[] = {0, 0, INT8_MIN, INT16_MIN, INT32_MIN, INT64_MIN};
     const int64_t highest[] = {1, UINT8_MAX, INT8_MAX, INT16_MAX, INT32_MAX, INT64_MAX};
     tn_scalar x = {{.f = low ? -INFINITY : INFINITY}, TN_SCALAR_FLOAT, 0};
-    if (dtype <= TN_I64)
+    if (tn_dtype_in(dtype, TN_DTYPES_WHOLE))
         x = (tn_scalar){{.i = low ? lowest[dtype] : highest[dtype]}, TN_SCALAR_INT, 0};
     return tn_number_of(dtype, &x);
 }

@@ -95,14 +95,14 @@ static tn_status check_value(tn_call *call, const tn_scalar *value, tn_dtype dty
     static const double low[] = {0, 0, -0x1p7, -0x1p15, -0x1p31, -0x1p63},
                         high[] = {1, 0x1p8, 0x1p7, 0x1p15, 0x1p31, 0x1p63};
     bool is_complex = value->kind == TN_SCALAR_COMPLEX;
-    if (is_complex && dtype < TN_C64 && value->v.c[1] != 0)
+    if (is_complex && !tn_dtype_in(dtype, TN_DTYPES_COMPLEX) && value->v.c[1] != 0)
         return tn->fail(call, TN_ERR_DTYPE,
                         "value is a complex number, which does not fit in self's dtype %s",
                         tn->dtype_name(dtype));
     double x = is_complex                       ? value->v.c[0]
                : value->kind == TN_SCALAR_FLOAT ? value->v.f
                                                 : (double)value->v.i;
-    if (dtype == TN_BOOL || dtype > TN_I64)
+    if (!tn_dtype_in(dtype, TN_DTYPES_INTEGRAL))
         return TN_OK;
     if (x > low[dtype] - 1 && x < high[dtype])
         return TN_OK;

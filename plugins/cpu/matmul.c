@@ -64,7 +64,7 @@ static tn_status bmm(tn_call *call, struct tn_bmm_args *a)
 /* Integers are scaled by what alpha and beta are when cut to integers, as in ATen. */
 static tn_status check_factor(tn_call *call, const tn_scalar *x, tn_dtype dtype, const char *name)
 {
-    if (x->kind != TN_SCALAR_COMPLEX || dtype >= TN_C64)
+    if (x->kind != TN_SCALAR_COMPLEX || tn_dtype_in(dtype, TN_DTYPES_COMPLEX))
         return TN_OK;
     return tn->fail(call, TN_ERR_DTYPE,
                     "%s is a complex number, which %s matrices cannot be scaled by", name,

@@ -116,7 +116,7 @@ static tn_status pow_tensor_number(tn_call *call, struct tn_pow_Tensor_Scalar_ar
     double exponent = x->kind == TN_SCALAR_COMPLEX ? (x->v.c[1] == 0 ? x->v.c[0] : NAN)
                       : x->kind == TN_SCALAR_FLOAT ? x->v.f
                                                    : (double)x->v.i;
-    if (dtype <= TN_I64 && exponent < 0)
+    if (tn_dtype_in(dtype, TN_DTYPES_WHOLE) && exponent < 0)
         return tn->fail(call, TN_ERR_ARGUMENT,
                         "Integers to negative integer powers are not allowed: exponent is %g",
                         exponent);

@@ -51,7 +51,7 @@ static tn_dtype sum_dtype(const tn_tensor *self, tn_dtype asked)
 {
     if (asked != TN_DTYPE_NONE)
         return asked;
-    return self->dtype < TN_I64 ? TN_I64 : self->dtype;
+    return tn_dtype_in(self->dtype, TN_DTYPES_WHOLE) ? TN_I64 : self->dtype;
 }
 
 /* dtype= and out= may not contradict each other. */

@@ -66,7 +66,8 @@ static tn_dtype lane_dtype(reduce_op op, tn_dtype dtype)
 {
     if (dtype == TN_F16 || dtype == TN_BF16)
         return TN_F32;
-    return (op == REDUCE_SUM || op == REDUCE_PROD) && dtype < TN_I64 ? TN_I64 : dtype;
+    return (op == REDUCE_SUM || op == REDUCE_PROD) && tn_dtype_in(dtype, TN_DTYPES_WHOLE) ? TN_I64
+                                                                                          : dtype;
 }
 
 static void copy(char *out, const char *in, int64_t stride, int64_t n, int64_t bytes)

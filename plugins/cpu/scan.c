@@ -43,7 +43,9 @@ static run_fn loop_for(tn_dtype total, bool product)
 
 static tn_dtype total_dtype(tn_dtype dtype)
 {
-    return dtype <= TN_I64 ? TN_I64 : dtype < TN_C64 ? TN_F64 : TN_C128;
+    return tn_dtype_in(dtype, TN_DTYPES_WHOLE)      ? TN_I64
+           : !tn_dtype_in(dtype, TN_DTYPES_COMPLEX) ? TN_F64
+                                                    : TN_C128;
 }
 
 typedef struct job {
@@ -110,7 +112,9 @@ static tn_status check(tn_call *call, const tn_tensor *self, tn_dtype dtype, tn_
 /* The dtype that the result has by the shape rule. */
 static tn_dtype result_dtype(const tn_tensor *self, tn_dtype asked)
 {
-    return asked != TN_DTYPE_NONE ? asked : self->dtype <= TN_I64 ? TN_I64 : self->dtype;
+    return asked != TN_DTYPE_NONE                      ? asked
+           : tn_dtype_in(self->dtype, TN_DTYPES_WHOLE) ? TN_I64
+                                                       : self->dtype;
 }
 
 static tn_status scan(tn_call *call, tn_tensor *self, int64_t dim, tn_dtype asked, tn_tensor *out,

@@ -67,7 +67,8 @@ static tn_number widened(tn_dtype dtype, const tn_scalar *value)
 static tn_status check_divisor(tn_call *call, const tn_tensor *other)
 {
     int64_t value;
-    if (other->device.type != TN_CPU || other->ndim != 0 || other->dtype > TN_I64)
+    if (other->device.type != TN_CPU || other->ndim != 0 ||
+        !tn_dtype_in(other->dtype, TN_DTYPES_WHOLE))
         return TN_OK;
     tn->convert(call, &value, TN_I64, 0, other->data, other->dtype, 0, 1);
     return value ? TN_OK : tn->fail(call, TN_ERR_ARGUMENT, "integer division by zero: other is 0");
@@ -94,7 +95,7 @@ static tn_status div_Tensor_mode(tn_call *call, struct tn_div_Tensor_mode_args *
     tn_iter it;
     tn_tensor *operands[] = {a->result, a->self, a->other};
     tn_dtype dtype = tn->result_type(operands + 1, 2, NULL, 0);
-    if (!a->rounding_mode && dtype <= TN_I64)
+    if (!a->rounding_mode && tn_dtype_in(dtype, TN_DTYPES_WHOLE))
         dtype = tn->default_dtype();
     TN_TRY(tn->iter_init(call, &it, 1, 3, operands, dtype, dtype, 0));
     if (!a->rounding_mode)
@@ -294,7 +295,7 @@ static tn_status count_real(tn_call *call, const cuda_arange *p, double end, int
 
 static tn_status arange_out(tn_call *call, struct tn_arange_start_out_args *a)
 {
-    cuda_arange p = {.dtype = a->out->dtype, .whole = a->out->dtype <= TN_I64};
+    cuda_arange p = {.dtype = a->out->dtype, .whole = tn_dtype_in(a->out->dtype, TN_DTYPES_WHOLE)};
     p.start = tn_scalar_as_int(&a->start);
     p.step = tn_scalar_as_int(&a->step);
     p.real_start = tn_scalar_as_double(&a->start);

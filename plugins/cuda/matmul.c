@@ -204,7 +204,8 @@ static tn_status multiply(tn_call *call, const product *p)
     TN_TRY(cuda_enter(call, p->c->device));
     if (p->c->numel == 0)
         return TN_OK;
-    return p->c->dtype <= TN_I64 ? multiply_whole(call, p) : multiply_floating(call, p);
+    return tn_dtype_in(p->c->dtype, TN_DTYPES_WHOLE) ? multiply_whole(call, p)
+                                                     : multiply_floating(call, p);
 }
 
 static tn_status mm(tn_call *call, struct tn_mm_args *a)

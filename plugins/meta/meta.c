@@ -53,7 +53,7 @@ static tn_status zero_(tn_call *call, struct tn_zero__args *a)
 static tn_status arange_out(tn_call *call, struct tn_arange_start_out_args *a)
 {
     int64_t n = 0;
-    if (a->out->dtype == TN_BOOL || a->out->dtype >= TN_C64)
+    if (a->out->dtype == TN_BOOL || tn_dtype_in(a->out->dtype, TN_DTYPES_COMPLEX))
         return tn->fail(call, TN_ERR_UNSUPPORTED, "a range of %s numbers is not defined",
                         tn->dtype_name(a->out->dtype));
     const char *wrong = tn_range_count(&a->start, &a->end, &a->step, &n);
