@@ -6,14 +6,14 @@
 set(TENON_GENERATED ${CMAKE_BINARY_DIR}/generated)
 set(TENON_GENERATED_HEADERS include/tenon/frames.h include/tenon/ops.h include/tenon/math.h)
 set(TENON_GENERATED_CORE core/ops.c core/calls.c core/shapes.c)
-set(TENON_GENERATED_CPU cpu/pointwise.c)
+set(TENON_GENERATED_CPU cpu/pointwise.c cpu/vector_math.c)
 set(TENON_GENERATED_CPU_ISA bool u8 i8 i16 i32 i64 f16 bf16 f32 f64 c64 c128) # compiled once per instruction set
 list(TRANSFORM TENON_GENERATED_CPU_ISA REPLACE "(.+)" "cpu/loops_\\1.c")
 set(TENON_GENERATED_META meta/structured.c)
 set(TENON_GENERATED_CUDA bool u8 i8 i16 i32 i64 f32 f64 c64 c128) # float kernels serve f16 and bf16
 list(TRANSFORM TENON_GENERATED_CUDA REPLACE "(.+)" "cuda/pointwise_\\1.cu")
 list(APPEND TENON_GENERATED_CUDA cuda/pointwise.c)
-set(TENON_GENERATED_OTHER core/shape/rules.h cpu/pointwise_loops.h autograd/derivatives.h)
+set(TENON_GENERATED_OTHER core/shape/rules.h cpu/pointwise_loops.h cpu/vector_math.h autograd/derivatives.h)
 set(TENON_GENERATED_AUTOGRAD autograd/derivatives.c)
 set(generated)
 foreach(list HEADERS CORE CPU CPU_ISA META CUDA AUTOGRAD OTHER)

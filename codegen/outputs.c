@@ -21,6 +21,8 @@ static const output outputs[] = {
     {"rules.h.m4", "core/shape/rules.h", CG_FACTS_SHAPES},
     {"pointwise.c.m4", "cpu/pointwise.c", CG_FACTS_POINTWISE},
     {"pointwise_loops.h.m4", "cpu/pointwise_loops.h", CG_FACTS_POINTWISE},
+    {"vector_math.h.m4", "cpu/vector_math.h", 0},
+    {"vector_math.c.m4", "cpu/vector_math.c", 0},
     {"structured.c.m4", "meta/structured.c", CG_FACTS_DECLS},
     {"pointwise_cuda.c.m4", "cuda/pointwise.c", CG_FACTS_POINTWISE},
 };

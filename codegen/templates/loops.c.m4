@@ -2,6 +2,23 @@ m4_dnl loops.c.m4 - the inner loops of pointwise operators for one dtype, which 
 cg_none()m4_dnl
 m4_include(cg_templates/loops.m4)
 cg_use_dtype(cg_dtype)
+m4_dnl What is computed by a function of vector_math.h is computed in whole blocks.
+m4_define(@{cg_ladder@}, m4_defn(@{cg_wrapper@}))m4_dnl
+m4_define(@{cg_vector_words@}, @{tnm_\(exp2?\|expm1\|log2?\|log10\|log1p\|a?\(sin\|cos\|tan\)h?\|erfc?\|pow\|atan2\|hypot\|sigmoid\)_@})m4_dnl
+m4_define(@{cg_wrapper@}, @{m4_ifelse(m4_index(@{ f16 bf16 f32 f64 @}, @{ @}cg_dtype@{ @}), -1, @{cg_ladder($@)@},
+m4_regexp(m4_defn(@{cg_expr@}), m4_defn(@{cg_vector_words@})), -1, @{cg_ladder($@)@}, @{cg_in_blocks($@)@})@})m4_dnl
+m4_define(@{cg_ins@}, @{m4_ifelse($1, 0, @{@}, @{, IN@{@}cg_ins(m4_decr($1))@})@})m4_dnl
+m4_define(@{cg_in_blocks@}, @{static void $1_@{@}cg_dtype@{@}_block(char *const *data, const tn_number *numbers)
+{
+    enum { OUT = cg_out_size, IN = sizeof(cg_memory) };
+    $1_@{@}cg_dtype@{@}_at(data, OUT@{@}cg_ins($2), CPU_LANES, numbers);
+}
+
+static void $1_@{@}cg_dtype@{@}(char *const *data, const int64_t *s, int64_t n, const void *params)
+{
+    cpu_in_blocks($1_@{@}cg_dtype@{@}_block, $2, cg_out_size, sizeof(cg_memory), data, s, n, params);
+}
+@})m4_dnl
 m4_divert(0)m4_dnl
 /* Inner loops of pointwise operators for cg_dtype, compiled once per instruction set (TN_ISA).
  *

@@ -46,6 +46,15 @@ $2, 2, @{cg_case($1, s[0] == OUT && s[1] == IN && s[2] == IN, @{OUT, IN, IN@})@{
 cg_case($1, s[0] == OUT && s[1] == IN && s[2] == 0, @{OUT, IN, 0@})@{ @}m4_dnl
 cg_case($1, s[0] == OUT && s[1] == 0 && s[2] == IN, @{OUT, 0, IN@})@},
 $2, 3, @{cg_case($1, s[0] == OUT && s[1] == IN && s[2] == IN && s[3] == IN, @{OUT, IN, IN, IN@})@})@})m4_dnl
+m4_dnl cg_wrapper(name, inputs): the loop that the tables name.
+m4_define(@{cg_wrapper@}, @{static void $1_@{@}cg_dtype@{@}(char *const *data, const int64_t *s, int64_t n, const void *params)
+{
+    const tn_number *numbers = params;
+    enum { OUT = cg_out_size, IN = sizeof(cg_memory) };
+    cg_cases($1_@{@}cg_dtype@{@}_at, $2)
+        $1_@{@}cg_dtype@{@}_at(data, cg_actual, n, numbers);
+}
+@})m4_dnl
 m4_define(@{cg_pointwise_end@}, @{m4_ifelse(m4_defn(@{cg_expr@}), @{@}, @{@}, @{
 /* $1: cg_text */
 @<static inline TN_ALWAYS_INLINE void $1_@{@}cg_dtype@{@}_at(@|char *const *data@{@}cg_params@|int64_t n@|const tn_number *numbers)@>
@@ -58,11 +67,5 @@ m4_define(@{cg_pointwise_end@}, @{m4_ifelse(m4_defn(@{cg_expr@}), @{@}, @{@}, @{
     }
 }
 
-static void $1_@{@}cg_dtype@{@}(char *const *data, const int64_t *s, int64_t n, const void *params)
-{
-    const tn_number *numbers = params;
-    enum { OUT = cg_out_size, IN = sizeof(cg_memory) };
-    cg_cases($1_@{@}cg_dtype@{@}_at, $2)
-        $1_@{@}cg_dtype@{@}_at(data, cg_actual, n, numbers);
-}
+cg_wrapper($1, $2)m4_dnl
 @})@})m4_dnl

@@ -10,8 +10,12 @@ m4_divert(0)m4_dnl
 #ifndef POINTWISE_LOOPS_H
 #define POINTWISE_LOOPS_H
 
+#include "vector_math.h" /* before a function of expressions is defined */
+
 #include <tenon/frames.h>
 #include <tenon/math.h>
+
+#include "blocks.h"
 
 #ifndef TN_ISA
 #define TN_ISA baseline

@@ -4,6 +4,8 @@
 
 #include "cpu.h"
 #include "isa.h"
+#include "kernels/transcendental.h"
+#include "per_isa.h"
 #include "pointwise_loops.h"
 #include "wide.h"
 
@@ -35,24 +37,6 @@
 #include "integer_power.inc"
 #include "pow.inc"
 
-INLINE float power_f32(float x, float y)
-{
-    return powf(x, y);
-}
-#define TYPE float
-#define OF(name) name##_f32
-#define MEMBER f32
-#include "pow.inc"
-
-INLINE double power_f64(double x, double y)
-{
-    return pow(x, y);
-}
-#define TYPE double
-#define OF(name) name##_f64
-#define MEMBER f64
-#include "pow.inc"
-
 /* exp(y log x); the powers of zero, where there is no logarithm, by themselves. */
 INLINE tn_c128 power_c128(tn_c128 x, tn_c128 y)
 {
@@ -81,18 +65,26 @@ INLINE tn_c64 power_c64(tn_c64 x, tn_c64 y)
 #define LOOPS(name)                                                                                \
     {                                                                                              \
         [TN_U8] = name##_u8, [TN_I8] = name##_i8, [TN_I16] = name##_i16, [TN_I32] = name##_i32,    \
-        [TN_I64] = name##_i64, [TN_F32] = name##_f32, [TN_F64] = name##_f64,                       \
-        [TN_C64] = name##_c64, [TN_C128] = name##_c128                                             \
+        [TN_I64] = name##_i64, [TN_C64] = name##_c64, [TN_C128] = name##_c128                      \
     }
 static const tn_loop_fn tensor_tensor[TN_DTYPE_COUNT] = LOOPS(tensor_tensor);
 static const tn_loop_fn tensor_number[TN_DTYPE_COUNT] = LOOPS(tensor_number);
 static const tn_loop_fn number_tensor[TN_DTYPE_COUNT] = LOOPS(number_tensor);
 static const tn_loop_fn cube[TN_DTYPE_COUNT] = LOOPS(cube);
 
+CPU_PER_ISA(transcendental_loops, transcendental)
+
+static tn_status run(tn_call *call, const tn_loop_fn *exact, const tn_loop_fn *floating,
+                     const tn_number *number)
+{
+    bool is_floating = tn_dtype_in(call->iter->dtype, TN_DTYPES_FLOATING);
+    return cpu_iter_run_wide(call, call->iter, is_floating ? floating : exact, number);
+}
+
 static tn_status pow_tensor_tensor(tn_call *call, struct tn_pow_Tensor_Tensor_args *a)
 {
     (void)a;
-    return cpu_iter_run_wide(call, call->iter, tensor_tensor, NULL);
+    return run(call, tensor_tensor, transcendental_table()->pow, NULL);
 }
 
 /* The loop of an operator that is x to this power, or LOOP_COUNT. */
@@ -124,14 +116,16 @@ static tn_status pow_tensor_number(tn_call *call, struct tn_pow_Tensor_Scalar_ar
     tn_loop_fn fn = loop < LOOP_COUNT ? cpu_loops[loop][dtype] : NULL;
     if (fn && dtype != TN_BOOL)
         return tn->iter_run(call, call->iter, fn, NULL);
+    const transcendental_loops *loops = transcendental_table();
     tn_number number = tn_number_of(dtype, x);
-    return cpu_iter_run_wide(call, call->iter, exponent == 3 ? cube : tensor_number, &number);
+    return exponent == 3 ? run(call, cube, loops->cube, NULL)
+                         : run(call, tensor_number, loops->pow_number, &number);
 }
 
 static tn_status pow_number_tensor(tn_call *call, struct tn_pow_Scalar_args *a)
 {
     tn_number number = tn_number_of(call->iter->dtype, &a->self);
-    return cpu_iter_run_wide(call, call->iter, number_tensor, &number);
+    return run(call, number_tensor, transcendental_table()->number_pow, &number);
 }
 
 static const tn_kernel_decl kernels[] = {
