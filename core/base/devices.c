@@ -1,36 +1,30 @@
 /* devices.c - the table of device types. Types 0..2 are ATen's own and always known by name, so
  * that "no CUDA device" is an ordinary answer; a type can be used once its memory has a provider:
- * the core for cpu and meta, a plugin for the others. */
-#include <stdatomic.h>
+ * the core for cpu and meta, a plugin for the others.
+ *
+ * Readers take no lock: a name once given stays, and a provider is never freed. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/devices.h"
+#include "core/base/devices_impl.h"
 
-typedef struct device_type {
-    const char *_Atomic name, *_Atomic key;
-    const tn_device_decl *_Atomic decl; /* NULL: no memory; else &counted */
-    tn__plugin *plugin;
-    const tn_device_decl *given;   /* the plugin's own */
-    tn_device_decl counted;        /* the same, with alloc and free that count */
-    _Atomic int64_t blocks, bytes; /* alive */
-} device_type;
-
-static device_type types[TN_DEVICE_TYPES] = {
+tn__device_type tn__device_types[TN_DEVICE_TYPES] = {
     [TN_CPU] = {.name = "cpu", .key = "CPU"},
     [TN_CUDA] = {.name = "cuda", .key = "CUDA"},
     [TN_META] = {.name = "meta", .key = "Meta"},
 };
+static tn__device_type *const types = tn__device_types;
 
 static bool valid(int type)
 {
     return type >= 0 && type < TN_DEVICE_TYPES;
 }
 
-const tn_device_decl *tn__device_of(int type)
+tn__provider *tn__device_provider(int type)
 {
-    return valid(type) ? atomic_load_explicit(&types[type].decl, memory_order_acquire) : NULL;
+    return valid(type) ? atomic_load_explicit(&types[type].provider, memory_order_acquire) : NULL;
 }
 
 const char *tn__device_type_name(int type)
@@ -74,63 +68,82 @@ tn_status tn__device_parse(const char *text, tn_device *out)
                     text);
 }
 
-/* ---- memory that is counted: what keeps its plugin from being unloaded ------------------------ */
-static tn_status counted_alloc(tn_device device, size_t bytes, void **out)
+tn_status tn__device_missing(tn_call *call, tn_device device)
 {
-    device_type *t = &types[device.type];
-    tn_status status = t->given->alloc(device, bytes, out);
-    if (status == TN_OK) {
-        atomic_fetch_add_explicit(&t->blocks, 1, memory_order_relaxed);
-        atomic_fetch_add_explicit(&t->bytes, (int64_t)bytes, memory_order_relaxed);
-    }
-    return status;
-}
-
-static void counted_free(tn_device device, void *data, size_t bytes)
-{
-    device_type *t = &types[device.type];
-    t->given->free(device, data, bytes);
-    atomic_fetch_sub_explicit(&t->blocks, 1, memory_order_relaxed);
-    atomic_fetch_sub_explicit(&t->bytes, (int64_t)bytes, memory_order_relaxed);
-}
-
-static const tn_device_decl *counting(device_type *t, const tn_device_decl *d)
-{
-    t->given = d;
-    t->counted = *d;
-    t->counted.alloc = counted_alloc;
-    if (d->free)
-        t->counted.free = counted_free;
-    return &t->counted;
-}
-
-bool tn__device_held(const tn__plugin *plugin, char *why, size_t n)
-{
-    for (int type = 0; type < TN_DEVICE_TYPES; type++) {
-        const device_type *t = &types[type];
-        long long blocks = atomic_load(&t->blocks), bytes = atomic_load(&t->bytes);
-        if (!plugin || t->plugin != plugin || blocks <= 0)
-            continue;
-        snprintf(why, n,
-                 "%lld tensor storage%s of its device type '%s' (%lld bytes) %s still alive",
-                 blocks, blocks == 1 ? "" : "s", t->name, bytes, blocks == 1 ? "is" : "are");
-        return true;
-    }
-    return false;
-}
-
-const char *tn__device_name_of(const tn__plugin *plugin)
-{
-    for (int type = 0; type < TN_DEVICE_TYPES; type++)
-        if (plugin && types[type].plugin == plugin)
-            return types[type].name;
-    return NULL;
+    const char *name = tn__device_type_name(device.type);
+    if (name)
+        return tn__fail(call, TN_ERR_DEVICE,
+                        "there is no %s device: no loaded plugin provides its memory", name);
+    return tn__fail(
+        call, TN_ERR_DEVICE,
+        "device type %d is not registered; a plugin that brings it must be loaded first",
+        device.type);
 }
 
 /* ---- registration ---------------------------------------------------------------------------- */
-/* Finds the type for a declaration: its own if the name is known and free, else the first unused
- * one; -1 if taken or if no type is left. */
-static int type_for(const tn_device_decl *d)
+static bool is_word(const char *s)
+{
+    size_t n = 0;
+    for (; s && s[n]; n++)
+        if (n + 1 == TN__DEVICE_NAME ||
+            !(isalnum((unsigned char)s[n]) || s[n] == '_' || s[n] == '-'))
+            return false;
+    return n > 0;
+}
+
+static tn_status check_decl(const tn_device_decl *d)
+{
+    bool some = d->stream_new || d->stream_free || d->stream_synchronize || d->stream_wait,
+         all = d->stream_new && d->stream_free && d->stream_synchronize && d->stream_wait;
+    const char *name = d->name ? d->name : "";
+    if (!is_word(d->name) || !is_word(d->key))
+        return tn__fail(NULL, TN_ERR_PLUGIN,
+                        "device type '%.40s': its name and its dispatch key need 1 to %d letters, "
+                        "digits, '_' or '-' each; the key is '%.40s'",
+                        name, TN__DEVICE_NAME - 1, d->key ? d->key : "");
+    if (!d->alloc || !(d->free || d->free_on))
+        return tn__fail(NULL, TN_ERR_PLUGIN, "device type '%s' has no function that %s", name,
+                        d->alloc ? "frees" : "allocates");
+    if (some && !all)
+        return tn__fail(NULL, TN_ERR_PLUGIN,
+                        "device type '%s' has some of stream_new, stream_free, stream_synchronize "
+                        "and stream_wait; give all four, or none",
+                        name);
+    if (!d->alloc_on != !d->free_on)
+        return tn__fail(NULL, TN_ERR_PLUGIN,
+                        "device type '%s' has one of alloc_on and free_on; give both, or none",
+                        name);
+    if (d->flags & ~(uint32_t)TN_DEVICE_RELOADS)
+        return tn__fail(NULL, TN_ERR_PLUGIN, "device type '%s' has flags that mean nothing: 0x%x",
+                        name, d->flags);
+    return TN_OK;
+}
+
+/* The provider that was `plugin` before, when nothing of it is alive, or a new one. */
+static tn__provider *provider_for(int type, tn__plugin *plugin, const tn_device_decl *d)
+{
+    tn__device_type *t = &types[type];
+    tn__provider *p = t->all;
+    while (p && (p->plugin != plugin || atomic_load(&p->blocks) || atomic_load(&p->streams)))
+        p = p->older;
+    if (!p) {
+        p = tn__zalloc(sizeof *p);
+        if (!p)
+            return NULL;
+        p->older = t->all;
+        t->all = p;
+    }
+    p->decl = *d;
+    p->decl.name = t->name_text; /* the plugin's may be gone when init returns */
+    p->decl.key = t->key_text;
+    p->plugin = plugin;
+    p->type = (int16_t)type;
+    return p;
+}
+
+/* Finds the type for a declaration: its own if the name is known and free, or free for a successor,
+ * else the first unused one; -1 if taken or if no type is left. */
+static int type_for(const tn_device_decl *d, const tn__plugin *replaced)
 {
     int unused = -1;
     for (int type = 0; type < TN_DEVICE_TYPES; type++) {
@@ -138,41 +151,54 @@ static int type_for(const tn_device_decl *d)
             if (unused < 0)
                 unused = type;
         } else if (strcmp(types[type].name, d->name) == 0) {
-            bool taken = type == TN_CPU || type == TN_META || tn__device_of(type);
+            const tn__provider *now = tn__device_provider(type);
+            bool taken = type == TN_CPU || type == TN_META || types[type].successor ||
+                         (now && (!replaced || now->plugin != replaced));
             return taken ? -1 : type;
         }
     }
     return unused;
 }
 
-tn_status tn__device_add(tn__plugin *plugin, const tn_device_decl *d, int16_t *type_out,
-                         bool *is_new)
+tn_status tn__device_add(tn__plugin *plugin, const tn__plugin *replaced, const tn_device_decl *d,
+                         int16_t *type_out, bool *is_new)
 {
-    if (!d->name || !*d->name || strchr(d->name, ':') || !d->key || !*d->key || !d->alloc)
-        return tn__fail(
-            NULL, TN_ERR_PLUGIN,
-            "a device type needs a name without ':', a dispatch key and a function that allocates");
-    int type = type_for(d);
+    TN__TRY(check_decl(d));
+    int type = type_for(d, replaced);
     if (type < 0)
         return tn__fail(
             NULL, TN_ERR_PLUGIN,
             "device type '%s' cannot be registered: the name is taken, or all %d types are",
             d->name, TN_DEVICE_TYPES);
-    *is_new = !types[type].name;
+    tn__device_type *t = &types[type];
+    if (t->key && strcmp(t->key, d->key) != 0)
+        return tn__fail(NULL, TN_ERR_PLUGIN,
+                        "device type '%s' has the dispatch key '%s', and cannot be registered "
+                        "with '%s'",
+                        d->name, t->key, d->key);
+    tn__provider *p = provider_for(type, plugin, d);
+    if (!p)
+        return tn__fail_memory(NULL, sizeof *p);
+    *is_new = !t->name;
     if (*is_new) {
-        types[type].key = d->key;
-        types[type].name = d->name;
+        t->key = strcpy(t->key_text, d->key);
+        t->name = strcpy(t->name_text, d->name);
     }
-    types[type].plugin = plugin;
-    atomic_store_explicit(&types[type].decl, counting(&types[type], d), memory_order_release);
+    if (replaced && tn__device_provider(type))
+        t->successor = p;
+    else
+        atomic_store_explicit(&t->provider, p, memory_order_release);
     *type_out = (int16_t)type;
     return TN_OK;
 }
 
 void tn__device_withdraw(int type, bool is_new)
 {
-    types[type].plugin = NULL;
-    atomic_store_explicit(&types[type].decl, NULL, memory_order_release);
+    if (types[type].successor) {
+        types[type].successor = NULL;
+        return;
+    }
+    atomic_store_explicit(&types[type].provider, NULL, memory_order_release);
     if (!is_new)
         return;
     types[type].name = NULL;
@@ -182,7 +208,42 @@ void tn__device_withdraw(int type, bool is_new)
 void tn__device_remove(tn__plugin *plugin)
 {
     for (int type = 0; type < TN_DEVICE_TYPES; type++) {
-        if (plugin && types[type].plugin == plugin)
+        const tn__provider *p = tn__device_provider(type);
+        if (plugin && p && p->plugin == plugin)
             tn__device_withdraw(type, false);
+    }
+}
+
+/* ---- a generation takes over ----------------------------------------------------------------- */
+tn_status tn__device_check_successor(const tn__plugin *replaced, uint32_t set)
+{
+    for (int type = 0; replaced && type < TN_DEVICE_TYPES; type++) {
+        const tn__device_type *t = &types[type];
+        const tn__provider *now = tn__device_provider(type);
+        if (!now || now->plugin != replaced || atomic_load(&now->blocks) == 0)
+            continue;
+        if (!(set >> type & 1))
+            return tn__fail(NULL, TN_ERR_PLUGIN,
+                            "it does not bring the device type '%s', of which memory is alive",
+                            t->name);
+        if (!(now->decl.flags & t->successor->decl.flags & TN_DEVICE_RELOADS))
+            return tn__fail(NULL, TN_ERR_PLUGIN,
+                            "memory of the device type '%s' is alive, and not both builds promise "
+                            "TN_DEVICE_RELOADS",
+                            t->name);
+    }
+    return TN_OK;
+}
+
+void tn__device_succeed(const tn__plugin *replaced, uint32_t set)
+{
+    for (int type = 0; replaced && type < TN_DEVICE_TYPES; type++) {
+        const tn__provider *now = tn__device_provider(type);
+        tn__provider *next = types[type].successor;
+        if (!now || now->plugin != replaced)
+            continue;
+        types[type].successor = NULL;
+        atomic_store_explicit(&types[type].provider, set >> type & 1 ? next : NULL,
+                              memory_order_release);
     }
 }

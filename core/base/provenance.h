@@ -14,6 +14,8 @@ const char *tn__call_plugin_text(const tn_call *call); /* "" when the core itsel
 const char *tn__plugin_name(const tn__plugin *p);
 /* "cpu 1.0.0 (/usr/lib/tenon/plugins/cpu.so)"; "the core" for NULL. */
 const char *tn__plugin_text(const tn__plugin *p);
+/* Its headers may have flags and dtypes that this core does not know: it ignores them. */
+bool tn__plugin_is_newer(const tn__plugin *p);
 /* Something about a plugin that is no error, shown by tn_plugin_report and `tenon doctor`: that it
  * replaced another plugin's kernel, and whose. For use inside its registration; remarks that do not
  * fit are dropped. */

@@ -169,6 +169,24 @@ tn_status tn__adapted_call(tn_call *call, void *frame)
     return status;
 }
 
+/* The way back: an older kernel goes on to one of today, or of another age, which reads today's frame.
+ * What the older frame has not holds its default: it was looked at before the older kernel ran. */
+tn_status tn__call_from_older(tn_call *call, const tn__layout *older, void *old_frame,
+                              tn_status (*fn)(tn_call *call, void *frame))
+{
+    const tn__layout *now = call->op->layout;
+    _Alignas(16) unsigned char whole[4096];
+    if (now->size > sizeof whole)
+        return tn__fail(call, TN_ERR_UNSUPPORTED, "the frame of '%s' is too long to adapt",
+                        call->op->schema);
+    memcpy(whole, now->defaults, now->size);
+    copy_fields(older, old_frame, now, whole, false);
+    copy_fields(older, old_frame, now, whole, true);
+    tn_status status = fn(call, whole);
+    copy_fields(now, whole, older, old_frame, true);
+    return status;
+}
+
 /* An older frame ends behind one of today's fields, padding included, and has all the results. */
 static bool ends_behind_field(const tn__layout *now, uint32_t size)
 {

@@ -44,8 +44,23 @@ tn_status tn__status_of_kernel(const tn_op *op, tn_status status)
                     "a kernel of %s returned %d, which is not a status", op->name, status);
 }
 
-tn_status tn__kernel_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys,
-                          const char *file, int line)
+_Thread_local tn__call_site tn__call_site_tls __attribute__((tls_model("initial-exec")));
+
+/* What the kernel calls through the border is called from the same place. */
+static __attribute__((noinline)) tn_status run_at_site(const tn__kernel *k, tn_call *call,
+                                                       void *frame)
+{
+    const tn__call_site outer = tn__call_site_tls;
+    tn__call_site_tls = (tn__call_site){call->file, call->line};
+    tn_status status = k->fn(call, frame);
+    tn__call_site_tls = outer;
+    return status;
+}
+
+static inline __attribute__((always_inline)) tn_status run(void *stream, const tn_op *op,
+                                                           tn__kernel *k, void *frame,
+                                                           uint64_t keys, const char *file,
+                                                           int line)
 {
     tn_call call;
     call.size = sizeof call;
@@ -54,18 +69,30 @@ tn_status tn__kernel_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t 
     call.keys = keys;
     call.data = k->data;
     call.iter = NULL;
-    call.stream = NULL;
+    call.stream = stream;
     call.file = file;
     call.line = line;
     call.threads = 0;
     call.scratch = NULL;
     call.kernel = k;
-    tn_status status = k->fn(&call, frame);
+    tn_status status = file ? run_at_site(k, &call, frame) : k->fn(&call, frame);
     if (TN__UNLIKELY(call.scratch != NULL))
         tn__scratch_free(&call);
     if (TN__UNLIKELY(status != TN_OK))
         return tn__kernel_failed(op, frame, status);
     return TN_OK;
+}
+
+tn_status tn__kernel_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys,
+                          const char *file, int line)
+{
+    return run(NULL, op, k, frame, keys, file, line);
+}
+
+tn_status tn__kernel_call_on(void *stream, const tn_op *op, tn__kernel *k, void *frame,
+                             uint64_t keys, const char *file, int line)
+{
+    return run(stream, op, k, frame, keys, file, line);
 }
 
 /* Of a call whose site is known: the record says it afterwards. */
@@ -90,8 +117,10 @@ tn_status tn__leaf_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t ke
 
 tn_status tn__enter_any(const tn_op *op, void *frame, uint64_t keys)
 {
+    const uint64_t recorded = TN__KEYS_HOST | TN__KEY(TN__BIT_AUTOGRAD);
     keys = tn__keys_in_force(op, keys);
-    tn__kernel *k = tn__kernel_in(op, tn__slot_of(keys));
+    size_t slot = keys == recorded ? TN__SLOT_AUTOGRAD + TN_CPU : tn__slot_of(keys);
+    tn__kernel *k = tn__kernel_in(op, slot);
     return k->enter(op, k, frame, keys, NULL, 0);
 }
 
@@ -116,7 +145,7 @@ tn_status tn__kernel_fall_through(tn_call *call, void *frame)
     if (keys >> TN__BIT_DENSE == 0)
         return tn__kernel_missing(call, frame);
     tn__kernel *k = tn__kernel_in(op, tn__slot_of(keys));
-    return tn__kernel_call(op, k, frame, keys, call->file, call->line);
+    return k->enter(op, k, frame, keys, call->file, call->line);
 }
 
 /* ---- the error of an empty slot -------------------------------------------------------------- */

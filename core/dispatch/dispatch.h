@@ -77,8 +77,18 @@ typedef struct tn__key_guard { /* thread-local sets that every call applies */
 } tn__key_guard;
 extern _Thread_local tn__key_guard tn__keys_tls __attribute__((tls_model("initial-exec")));
 
+/* Where the call is made whose kernel this thread is in: calls that the kernel makes are made there,
+ * too (core/plugin/api.c). */
+typedef struct tn__call_site {
+    const char *file; /* NULL: not known */
+    int line;
+} tn__call_site;
+extern _Thread_local tn__call_site tn__call_site_tls __attribute__((tls_model("initial-exec")));
+
 /* ---- operators ------------------------------------------------------------------------------- */
 typedef struct tn__kernel tn__kernel;
+
+typedef enum tn__form { TN__FORM_FUNCTIONAL, TN__FORM_INPLACE, TN__FORM_OUT, TN__FORMS } tn__form;
 
 /* How a call enters a kernel: with a tn_call of its own, by the short road, or as a leaf. */
 typedef tn_status (*tn__enter_fn)(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys,
@@ -95,7 +105,9 @@ struct tn__kernel {
     tn__kernel *next;   /* of the same key, lower rank */
     tn__kernel
         *inner; /* what fn wraps: a structured kernel, or one of an older schema; else NULL */
-    tn__kernel *made_before; /* of the same transaction */
+    tn__kernel *outer[TN__FORMS]; /* the other way: what is called for each form; NULL: itself */
+    tn__kernel *_Atomic replaced; /* whose place it has: the next of its list (table.c) */
+    tn__kernel *made_before;      /* of the same transaction */
     const tn__layout
         *layout; /* of the schema it was compiled against, when older than the operator's */
     const tn_loop_fn *loops; /* of a structured kernel that has them: the short road (short.c) */
@@ -108,8 +120,6 @@ struct tn__kernel {
     void *owned;           /* data that goes with a transaction that fails */
     tn_call leaf_record[]; /* of a leaf only */
 };
-
-typedef enum tn__form { TN__FORM_FUNCTIONAL, TN__FORM_INPLACE, TN__FORM_OUT, TN__FORMS } tn__form;
 
 /* How a call of a structured operator is prepared; shared by the forms of one declaration. The
  * frames of the three forms have the same beginning, so one set of offsets and one kernel serve
@@ -177,6 +187,10 @@ typedef enum tn__how {
 void tn__table_compute(tn_op *op);
 const char *tn__how_text(tn__how how);
 
+/* ---- autocast (autocast.c) ------------------------------------------------------------------- */
+/* What the plugin that casts is given; include/tenon/autocast.h. */
+extern const struct tn_autocast_api tn__autocast_api;
+
 /* ---- observed calls (observe.c) -------------------------------------------------------------- */
 /* What goes into a backend's slot for the kernel: itself while nobody observes. */
 tn__kernel *tn__observed(tn__kernel *k);
@@ -196,6 +210,12 @@ void tn__op_choose_call(tn_op *op);
 /* Calls the kernel that dispatch has chosen. */
 tn_status tn__kernel_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys,
                           const char *file, int line);
+/* The same for a kernel of a device type that a plugin brings: with the stream that the thread's work
+ * goes to (stream.c). */
+tn_status tn__device_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys,
+                          const char *file, int line);
+tn_status tn__kernel_call_on(void *stream, const tn_op *op, tn__kernel *k, void *frame,
+                             uint64_t keys, const char *file, int line);
 /* The same for a kernel that promised TN_KERNEL_LEAF. */
 tn_status tn__leaf_call(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys,
                         const char *file, int line);
@@ -212,6 +232,9 @@ tn_status tn__adapted_call(tn_call *call,
 /* Completes a frame that ends early. keys: those that are left below a kernel; 0: the tensors'. */
 tn_status tn__call_with_older_frame(const tn_op *op, void *frame, uint64_t keys, const char *file,
                                     int line);
+
+/* Runs what a kernel has replaced, by its rank, on the same frame (replaced.c). */
+tn_status tn__kernel_call_replaced(tn_call *call, void *frame);
 
 /* Clears a failed kernel's results, which must not be seen, and returns its status, or an error
  * when it is none. */
@@ -261,7 +284,8 @@ struct tn_registry {
     size_t n_ops, n_kernels, cap_ops, cap_kernels;
     tn__kernel *made; /* every record of the transaction, for rollback */
     uint32_t devices,
-        new_devices; /* types that it has brought (bit = type), and those without a name before */
+        new_devices;  /* types that it has brought (bit = type), and those without a name before */
+    uint64_t schemas; /* hash of all that it has registered, in order */
     tn_status status;
 };
 void tn__registry_begin(tn_registry *r, tn__plugin *plugin);

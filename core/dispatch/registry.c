@@ -133,6 +133,13 @@ static bool unlink_plugin(tn__kernel **list, const tn__plugin *plugin)
     return changed;
 }
 
+/* What each fallback has replaced; of operators' own kernels tn__table_compute notes it. */
+static void chain_fallbacks(void)
+{
+    for (int slot = 0; slot < TN__SLOTS; slot++)
+        tn__list_chain(fallbacks[slot]);
+}
+
 /* The generation before: its kernels, and its operators, of which most come again in the same
  * transaction. The tables stay as they are: a call finds the old kernel or the new one. */
 static void withdraw_replaced(const tn__plugin *replaced)
@@ -248,6 +255,7 @@ static tn_status commit_locked(tn_registry *r)
         qsort(r->kernels, r->n_kernels, sizeof *r->kernels, by_op_and_key);
     for (size_t i = 0; i < r->n_kernels; i++)
         TN__TRY(check_kernel(r, i));
+    TN__TRY(tn__device_check_successor(r->replaced, r->devices));
     TN__TRY(reserve_names(r->n_ops));
     if (r->replaced)
         withdraw_replaced(r->replaced);
@@ -258,6 +266,8 @@ static tn_status commit_locked(tn_registry *r)
         insert_by_rank(r, &r->kernels[i]);
         fallback |= !r->kernels[i].op;
     }
+    chain_fallbacks();
+    tn__device_succeed(r->replaced, r->devices);
     for (size_t i = 0; i < r->n_kernels; i++)
         if (r->kernels[i].op && (i + 1 == r->n_kernels || r->kernels[i + 1].op != r->kernels[i].op))
             tn__table_compute(r->kernels[i].op);
@@ -329,6 +339,7 @@ void tn__registry_remove(tn__plugin *plugin)
     bool all = false;
     for (int slot = 0; slot < TN__SLOTS; slot++)
         all |= unlink_plugin(&fallbacks[slot], plugin);
+    chain_fallbacks();
     for (size_t i = 0; i < n_by_name; i++) {
         tn_op *op = by_name[i];
         bool changed = all;

@@ -35,6 +35,23 @@ tn__how tn__registry_slot(const tn_op *op, int slot, const tn__kernel **k);
  * more. */
 bool tn__registry_servers(const tn_op *op, char *buf, size_t cap);
 
+/* stage.c, for stage_kernel.c: room for one more item; keeps the transaction's first failure; the
+ * operator that a schema names, of this transaction or of a loaded plugin; its structure when it is
+ * the functional form, and its forms; whether a schema is the operator's own of today. */
+tn_status tn__stage_reserve(void **array, size_t *cap, size_t n, size_t item);
+tn_status tn__stage_failure(tn_registry *r, tn_status status);
+tn_op *tn__stage_find(const tn_registry *r, const char *schema, char name[256]);
+const tn__structure *tn__stage_structure(const tn_registry *r, const tn_op *op,
+                                         tn_op *const **forms);
+bool tn__same_schema(const tn_op *op, const char *schema);
+static inline bool tn__is_backend(int key)
+{
+    return key >= TN__SLOT_DENSE && key < TN__SLOT_DENSE + TN__BACKENDS;
+}
+
+/* table.c: notes for each kernel of a list which one it has replaced. */
+void tn__list_chain(tn__kernel *list);
+
 /* The fallback registered for a slot (schema "*"), or NULL. */
 tn__kernel *tn__registry_fallback(int slot);
 tn_status tn__kernel_fall_through(tn_call *call, void *frame);
@@ -42,6 +59,8 @@ tn_status tn__kernel_fall_through(tn_call *call, void *frame);
 /* define.c: builds an operator from a schema, not yet visible to anyone. */
 tn_op *tn__op_new(const char *schema, tn__plugin *owner, tn_status *status);
 void tn__op_free(tn_op *op); /* one that was never published */
+/* Whether the forms of one declaration belong together; structured: one kernel serves all. */
+tn_status tn__forms_check(tn_op *const forms[TN__FORMS], bool structured);
 uint16_t tn__given_offset(const tn_op *op);
 /* Ties the forms of one declaration together and works out how its calls are prepared. */
 tn_status tn__structure_new(const tn_op_decl *decl, tn_op *forms[TN__FORMS], tn__structure **out);
@@ -54,6 +73,9 @@ tn_status tn__layout_parse(const char *schema, const tn__layout **out);
 tn_status tn__adapt_check(const tn_op *op, const tn__layout *older);
 /* The same for a caller, whose frames must be the beginning of today's. */
 tn_status tn__adapt_check_caller(const tn_op *op, const tn__layout *older, const char *caller);
+/* Calls fn, which takes today's frame, with an older one. */
+tn_status tn__call_from_older(tn_call *call, const tn__layout *older, void *old_frame,
+                              tn_status (*fn)(tn_call *call, void *frame));
 
 /* native.c: the operators of native_functions.yaml, from the generated table; registered on first
  * use. */

@@ -83,8 +83,16 @@ static uint64_t mask_of(const tn_op *op)
     return mask;
 }
 
+void tn__list_chain(tn__kernel *list)
+{
+    for (tn__kernel *k = list; k; k = k->next)
+        atomic_store_explicit(&k->replaced, k->next, memory_order_release);
+}
+
 void tn__table_compute(tn_op *op)
 {
+    for (int key = 0; key < TN__REGISTRABLE; key++)
+        tn__list_chain(op->kernels[key]);
     for (int slot = 0; slot < TN__SLOTS; slot++) {
         choice c = op->defined ? choose(op, slot) : (choice){&missing_kernel, TN__HOW_MISSING};
         if (c.how == TN__HOW_FALLTHROUGH)

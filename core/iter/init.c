@@ -7,6 +7,7 @@
  * it->cast has bit k set where operand k converts. */
 #include <string.h>
 
+#include "core/base/devices.h"
 #include "core/iter/iter.h"
 
 static bool valid(tn_dtype dtype)
@@ -169,15 +170,12 @@ static tn_status check_operands(tn_call *call, int32_t n_out, int32_t n_operands
         if (!t)
             return tn__fail(call, TN_ERR_ARGUMENT, "operand %d of the iteration is absent", (int)k);
         bool number = k >= n_out && t->ndim == 0 && t->device.type == TN_CPU;
-        bool same = t->device.type == operands[0]->device.type &&
-                    t->device.index == operands[0]->device.index;
-        if (!same && !number) {
-            return tn__fail(
-                call, TN_ERR_DEVICE,
-                "operand %d is on device %d:%d, operand 0 on %d:%d; expected one device for all",
-                (int)k, t->device.type, t->device.index, operands[0]->device.type,
-                operands[0]->device.index);
-        }
+        char its[32], first[32];
+        if (!tn__same_device_as(t->device, operands[0]->device) && !number)
+            return tn__fail(call, TN_ERR_DEVICE,
+                            "operand %d is on %s, operand 0 on %s; expected one device for all",
+                            (int)k, tn__device_text(its, t->device),
+                            tn__device_text(first, operands[0]->device));
     }
     return TN_OK;
 }
@@ -259,8 +257,9 @@ static __attribute__((noinline)) tn_status init_any(tn_call *call, tn_iter *it,
     }
     if (!valid(it->dtype) || !valid(it->out_dtype)) {
         return tn__fail(call, TN_ERR_DTYPE,
-                        "an iteration cannot compute in dtype %d and store dtype %d",
-                        (int)it->dtype, (int)it->out_dtype);
+                        "an iteration cannot compute in dtype %d (%s) and store dtype %d (%s)",
+                        (int)it->dtype, tn__dtype_name(it->dtype), (int)it->out_dtype,
+                        tn__dtype_name(it->out_dtype));
     }
     if (n_out == 1 && !reduce && init_mixed(it, n, operands))
         return TN_OK;

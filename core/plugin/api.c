@@ -31,6 +31,13 @@ static tn_status redispatch(const tn_op *op, uint64_t keys, void *frame)
     return status;
 }
 
+/* An operator made of others is called at one place: what they record and say names that. */
+static tn_status op_call(const tn_op *op, void *frame)
+{
+    const tn__call_site at = tn__call_site_tls;
+    return at.file ? tn_op_call_at(op, frame, at.file, at.line) : tn_op_call(op, frame);
+}
+
 static void key_guard(uint64_t include, uint64_t exclude, uint64_t *old)
 {
     if (old) {
@@ -66,15 +73,26 @@ static tn_status check_open(const tn_registry *r, const char *function)
                     function);
 }
 
+/* A failure that init does not pass on fails it all the same. */
+static tn_status check_list(tn_registry *r, const char *function, const void *list, size_t n)
+{
+    TN__TRY(check_open(r, function));
+    if (list || n == 0)
+        return TN_OK;
+    r->status =
+        tn__fail(NULL, TN_ERR_PLUGIN, "%s: expected %zu declarations, got NULL", function, n);
+    return r->status;
+}
+
 static tn_status register_ops(tn_registry *r, const tn_op_decl *ops, size_t n)
 {
-    TN__TRY(check_open(r, "register_ops"));
+    TN__TRY(check_list(r, "register_ops", ops, n));
     return tn__registry_ops(r, ops, n);
 }
 
 static tn_status register_kernels(tn_registry *r, const tn_kernel_decl *kernels, size_t n)
 {
-    TN__TRY(check_open(r, "register_kernels"));
+    TN__TRY(check_list(r, "register_kernels", kernels, n));
     return tn__registry_kernels(r, kernels, n);
 }
 
@@ -87,13 +105,14 @@ static tn_status register_device(tn_registry *r, const tn_device_decl *device, i
 static tn_status import_ops(tn_registry *r, const char *const *schemas, const tn_op **handles,
                             size_t n)
 {
-    TN__TRY(check_open(r, "import_ops"));
+    TN__TRY(check_list(r, "import_ops", schemas, n));
+    TN__TRY(check_list(r, "import_ops", handles, n));
     return tn__registry_imports(r, schemas, handles, n);
 }
 
 static tn_status register_derivatives(tn_registry *r, const tn_derivative_decl *decls, size_t n)
 {
-    TN__TRY(check_open(r, "register_derivatives"));
+    TN__TRY(check_list(r, "register_derivatives", decls, n));
     return tn__registry_derivatives(r, decls, n);
 }
 
@@ -116,7 +135,7 @@ const tn_api tn__api = {
     .tensors_release = tn__tensors_release,
     .scratch = tn__scratch,
     .op_find = tn_op_find,
-    .op_call = tn_op_call,
+    .op_call = op_call,
     .op_redispatch = redispatch,
     .op_name = tn_op_name,
     .op_schema = tn_op_schema,
@@ -151,4 +170,6 @@ const tn_api tn__api = {
     .call_next = tn__kernel_fall_through,
     .key_bit = tn__key_bit,
     .key_guard = key_guard,
+    .call_replaced = tn__kernel_call_replaced,
+    .tensor_set_memory = tn__tensor_set_memory,
 };

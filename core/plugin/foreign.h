@@ -13,7 +13,8 @@ typedef struct tn__foreign {
 } tn__foreign;
 
 enum {
-    TN__FOREIGN_STOP = 1,    /* exceptions; not below dlopen, whose locks they would leave taken */
+    TN__FOREIGN_STOP =
+        1, /* exceptions; below dlopen, whose locks they leave taken, in probes only */
     TN__FOREIGN_THREADS = 2, /* count them, in a checked host */
 };
 /* Runs fn(arg). */

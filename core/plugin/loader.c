@@ -87,8 +87,11 @@ tn_status tn_plugin_load(const char *path, tn_plugin_handle **out)
         *out = (tn_plugin_handle *)p;
     if (ok)
         return TN_OK;
-    return tn__fail(NULL, TN_ERR_PLUGIN, "cannot load the plugin '%.256s%s': %s; %s", path,
-                    strlen(path) > 256 ? "..." : "", f.reason, f.cure);
+    char shown[260];
+    snprintf(shown, sizeof shown, "%.256s%s", path, strlen(path) > 256 ? "..." : "");
+    tn__plugin_one_line(shown);
+    return tn__fail(NULL, TN_ERR_PLUGIN, "cannot load the plugin '%s': %s; %s", shown, f.reason,
+                    f.cure);
 }
 
 /* ---- unload ---------------------------------------------------------------------------------- */

@@ -25,61 +25,109 @@ static uint64_t align(uint64_t n, uint64_t to)
     return (n + to - 1) / to * to;
 }
 
-/* Walks the notes of one segment; true with *at when Tenon's of that type begins there. */
-static bool walk(const tn__elf *e, const Elf64_Phdr *segment, uint32_t type, int *budget,
-                 uint64_t *at)
+typedef struct search {
+    uint32_t type;
+    int budget;   /* of notes that are looked at */
+    int found;    /* of that type */
+    bool damaged; /* a note ends outside its segment */
+    uint64_t at;  /* of the first one found */
+} search;
+
+/* Walks the notes of one segment. */
+static void walk(const tn__elf *e, const Elf64_Phdr *segment, search *s)
 {
     uint64_t step = segment->p_align == 8 ? 8 : 4;
     uint64_t offset = segment->p_offset, end = segment->p_offset + segment->p_filesz;
     if (end < offset || end > e->size)
-        return false;
-    while (end - offset >= HEADER_BYTES && --*budget > 0) {
+        return;
+    while (end - offset >= HEADER_BYTES && --s->budget > 0) {
         Elf64_Nhdr h;
         char owner[OWNER_SIZE];
         if (!tn__elf_read(e, offset, &h, sizeof h))
-            return false;
-        if (h.n_namesz == OWNER_SIZE && h.n_type == type &&
+            return;
+        if (h.n_namesz == OWNER_SIZE && h.n_type == s->type &&
             tn__elf_read(e, offset + HEADER_BYTES, owner, sizeof owner) &&
-            memcmp(owner, "Tenon", sizeof owner) == 0) {
-            *at = offset;
-            return true;
-        }
+            memcmp(owner, "Tenon", sizeof owner) == 0 && s->found++ == 0)
+            s->at = offset;
         uint64_t next = HEADER_BYTES + align(h.n_namesz, step) + align(h.n_descsz, step);
-        if (next > end - offset)
-            return false;
+        if (next > end - offset) {
+            s->damaged = true;
+            return;
+        }
         offset += next;
     }
-    return false;
 }
 
-static bool locate(const tn__elf *e, uint32_t type, uint64_t *at)
+static search locate(const tn__elf *e, uint32_t type)
 {
+    search s = {.type = type, .budget = NOTE_BUDGET};
     Elf64_Phdr segment;
-    int budget = NOTE_BUDGET;
     for (unsigned i = 0; tn__elf_segment(e, i, &segment); i++)
-        if (segment.p_type == PT_NOTE && walk(e, &segment, type, &budget, at))
-            return true;
-    return false;
+        if (segment.p_type == PT_NOTE)
+            walk(e, &segment, &s);
+    return s;
 }
 
-static bool is_text(const char *s, size_t cap, bool may_be_empty)
+/* Printable, and NUL to the end of its place. */
+static bool is_text(const char *s, size_t cap)
 {
-    const char *end = memchr(s, '\0', cap);
-    if (!end || (end == s && !may_be_empty))
+    size_t n = strnlen(s, cap);
+    if (n == cap)
         return false;
-    for (; s < end; s++)
-        if (*s < ' ' || *s > '~')
+    for (size_t i = 0; i < cap; i++)
+        if (i < n ? s[i] < ' ' || s[i] > '~' : s[i] != '\0')
             return false;
+    return true;
+}
+
+static const char digits[] = "0123456789",
+                  letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/* Nothing that means something in a path, a message or a shell. */
+static bool is_word(const char *s, const char *first)
+{
+    size_t n = 0;
+    if (!*s || !strchr(first, *s))
+        return false;
+    while (s[n] && (strchr(letters, s[n]) || strchr(digits, s[n]) || strchr("_-+~.", s[n])))
+        n++;
+    return s[n] == '\0';
+}
+
+static bool check_texts(const tn_note *n, tn__finding *f)
+{
+    if (!is_text(n->name, sizeof n->name) || !is_text(n->version, sizeof n->version) ||
+        !is_text(n->cpu, sizeof n->cpu) || !is_text(n->driver, sizeof n->driver))
+        return tn__refuse(f, cure_damaged,
+                          "its note is damaged: a text in it is unprintable, has no end, or has "
+                          "something behind its end");
+    if (!is_word(n->name, letters))
+        return tn__refuse(f, cure_macro,
+                          "its note has the name '%s'; a name has letters, digits, '_', '-', '+' "
+                          "and '.', and begins with a letter",
+                          n->name);
+    if (!is_word(n->version, digits))
+        return tn__refuse(f, cure_macro,
+                          "its note has the version '%s'; a version has letters, digits, '_', '-', "
+                          "'+', '~' and '.', and begins with a digit",
+                          n->version);
     return true;
 }
 
 bool tn__note_find(const tn__elf *e, tn_note *out, tn__finding *f)
 {
     const uint32_t description = sizeof(tn_note) - offsetof(tn_note, revision);
-    uint64_t at = 0;
-    if (!locate(e, TN_NOTE_TYPE, &at))
+    const search s = locate(e, TN_NOTE_TYPE);
+    if (s.found == 0 && s.damaged)
+        return tn__refuse(f, cure_damaged,
+                          "its notes are damaged: one ends outside its segment, and Tenon's is not "
+                          "found before it");
+    if (s.found == 0)
         return tn__refuse(f, cure_macro, "it has no Tenon note, so it is no Tenon plugin");
-    if (!tn__elf_read(e, at, out, sizeof *out))
+    if (s.found > 1)
+        return tn__refuse(f, "write TN_PLUGIN(..) once",
+                          "it has %d Tenon notes, which say two things; a plugin has one", s.found);
+    if (!tn__elf_read(e, s.at, out, sizeof *out))
         return tn__refuse(f, cure_damaged,
                           "it is truncated or damaged: its Tenon note ends outside the file");
     if (out->revision != TN_NOTE_REVISION || out->desc_size < description)
@@ -87,22 +135,18 @@ bool tn__note_find(const tn__elf *e, tn_note *out, tn__finding *f)
                           "its note has layout %" PRIu32 " and %" PRIu32
                           " bytes; this Tenon reads layout %d with %" PRIu32 " bytes",
                           out->revision, out->desc_size, TN_NOTE_REVISION, description);
-    bool texts = is_text(out->name, sizeof out->name, false) &&
-                 is_text(out->version, sizeof out->version, false) &&
-                 is_text(out->cpu, sizeof out->cpu, true) &&
-                 is_text(out->driver, sizeof out->driver, true);
-    if (!texts)
-        return tn__refuse(f, cure_damaged,
-                          "its note is damaged: a text in it is empty, unprintable or has no end");
-    return true;
+    if (s.damaged)
+        return tn__refuse(f, cure_damaged, "its notes are damaged: one ends outside its segment");
+    return check_texts(out, f);
 }
 
 uint32_t tn__note_host(const tn__elf *e, uint64_t fingerprints[TN__NOTE_REVISIONS])
 {
     tn__host_note note;
     const uint64_t body = offsetof(tn__host_note, fingerprints);
-    uint64_t at = 0;
-    if (!locate(e, TN__NOTE_HOST, &at) || !tn__elf_read(e, at, &note, body) || note.revision == 0 ||
+    const search s = locate(e, TN__NOTE_HOST);
+    uint64_t at = s.at;
+    if (!s.found || !tn__elf_read(e, at, &note, body) || note.revision == 0 ||
         note.revision >= TN__NOTE_REVISIONS)
         return 0;
     return tn__elf_read(e, at + body, fingerprints + 1, note.revision * sizeof *fingerprints)
@@ -136,6 +180,11 @@ static bool check_border(const tn_note *note, tn__finding *f)
                           "it needs border revision %" PRIu32 ", and this Tenon has revision %d",
                           note->abi, TN_BORDER_REVISION);
     }
+    if (note->abi > note->abi_built)
+        return tn__refuse(f, cure_damaged,
+                          "its note contradicts itself: it asks for border revision %" PRIu32
+                          " at least, and was built with revision %" PRIu32,
+                          note->abi, note->abi_built);
     uint64_t ours = tn__border_fingerprint(note->abi), theirs = tn__note_u64(note->fingerprint);
     if (ours == 0)
         return tn__refuse(f, cure_rebuild,
@@ -182,6 +231,9 @@ static bool check_cpu(const tn_note *note, tn__finding *f)
 {
     for (const char *at = note->cpu; *at;) {
         size_t n = strcspn(at, ",");
+        if (n == 0)
+            return tn__refuse(f, "write TN_PLUGIN_CPU as \"avx2,fma\"",
+                              "its note's list of CPU features, '%s', has an empty one", note->cpu);
         int has = cpu_has(at, n);
         if (has < 0)
             return tn__skip(f, "use a build of the plugin for this kind of CPU",

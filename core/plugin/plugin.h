@@ -29,6 +29,8 @@ struct tn__plugin {
     tn__file_id id;             /* of the file when its code was mapped */
     void *handle;               /* of dlopen; kept for ever, NULL when never mapped */
     const tn_plugin *entry;     /* its exported table */
+    uint64_t schemas;           /* the note's hash of its operators' schemas; 0: not given */
+    uint32_t built;             /* border revision of the headers it was compiled with */
     int32_t references;         /* > 0: loaded */
     int32_t generation;         /* 1, and one more with every reload */
     tn__plugin *successor;      /* the generation that took over; NULL: this is the newest */

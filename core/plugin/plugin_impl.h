@@ -47,6 +47,8 @@ tn__plugin *tn__plugin_next(const tn__plugin *old);
 /* The loaded plugin that a program's handle means, in its newest generation; NULL for any other
  * pointer. */
 tn__plugin *tn__plugin_of_handle(const tn_plugin_handle *handle);
+/* A file's name may hold anything; a message is one line. */
+void tn__plugin_one_line(char *text);
 /* Name, version and text from the note; false when out of memory. */
 bool tn__plugin_describe(tn__plugin *p, const tn_note *note);
 

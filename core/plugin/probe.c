@@ -21,7 +21,7 @@ enum { DEFAULT_SECONDS = 20, MAX_SECONDS = 3600 };
 
 /* What the child sends. */
 typedef struct answer {
-    bool loads, skipped;
+    bool loads, skipped, deadly;
     char reason[sizeof((tn__finding *)0)->reason], cure[sizeof((tn__finding *)0)->cure];
 } answer;
 
@@ -29,6 +29,13 @@ bool tn__probe_wanted(void)
 {
     const char *probe = secure_getenv("TENON_PLUGIN_PROBE");
     return probe && strcmp(probe, "1") == 0;
+}
+
+const char tn__probe_deadly[] = "deadly";
+
+bool tn__probe_inside(void)
+{
+    return secure_getenv("TENON_PLUGIN_PROBED") != NULL;
 }
 
 static int seconds(void)
@@ -58,8 +65,10 @@ static _Noreturn void child(int fd, tn__probe_fn fn, void *arg)
     tn__finding f = {.state = ""};
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     dup2(STDERR_FILENO, STDOUT_FILENO);
+    setenv("TENON_PLUGIN_PROBED", "1", 1);
     a.loads = fn(arg, &f);
     a.skipped = strcmp(f.state, "skipped") == 0;
+    a.deadly = strcmp(f.state, tn__probe_deadly) == 0;
     memcpy(a.reason, f.reason, sizeof a.reason);
     memcpy(a.cure, f.cure, sizeof a.cure);
     put_all(fd, &a, sizeof a);
@@ -102,7 +111,7 @@ static tn__probe_end judge(const answer *a, tn__finding *f)
         tn__skip(f, a->cure, "%s", a->reason);
     else
         tn__refuse(f, *a->cure ? a->cure : "try again", "%s", a->reason);
-    return a->loads ? TN__PROBE_LOADS : TN__PROBE_REFUSED;
+    return a->loads ? TN__PROBE_LOADS : a->deadly ? TN__PROBE_DIED : TN__PROBE_REFUSED;
 }
 
 static tn__probe_end bury(int status, bool silent, int limit, tn__finding *f)

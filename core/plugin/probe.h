@@ -17,4 +17,10 @@ tn__probe_end tn__probe(tn__probe_fn fn, void *arg, tn__finding *f);
 /* Whether the environment asks the loader itself to probe: TENON_PLUGIN_PROBE=1. */
 bool tn__probe_wanted(void);
 
+/* Inside such a child, which the loader and `tenon doctor` have each a copy of this file to make: its
+ * process is not used afterwards. Set through the environment, TENON_PLUGIN_PROBED. */
+bool tn__probe_inside(void);
+/* The state of a finding, there, that would have ended any other process. */
+extern const char tn__probe_deadly[];
+
 #endif

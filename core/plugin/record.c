@@ -16,6 +16,11 @@ const char *tn__plugin_name(const tn__plugin *p)
     return p ? p->name : "the core";
 }
 
+bool tn__plugin_is_newer(const tn__plugin *p)
+{
+    return p && p->built > TN_BORDER_REVISION;
+}
+
 const char *tn__plugin_text(const tn__plugin *p)
 {
     return p ? p->text : "the core";
@@ -33,6 +38,13 @@ void tn__plugin_remark(tn__plugin *p, const char *fmt, ...)
     if (n < 0 || used + (size_t)n + sizeof "; " > cap)
         return;
     snprintf(buf + used, cap - used, "%s%s", used ? "; " : "", remark);
+}
+
+void tn__plugin_one_line(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == '\x7f')
+            *text = '?';
 }
 
 bool tn__file_same(const tn__file_id *a, const tn__file_id *b)
@@ -111,6 +123,8 @@ tn__plugin *tn__plugin_next(const tn__plugin *old)
 
 bool tn__plugin_describe(tn__plugin *p, const tn_note *note)
 {
+    p->schemas = tn__note_u64(note->schemas);
+    p->built = note->abi_built;
     if (p->handle)
         return true; /* its kernels' provenance: what was mapped, whatever the file says now */
     char generation[32] = "";
@@ -122,6 +136,7 @@ bool tn__plugin_describe(tn__plugin *p, const tn_note *note)
     if (!text)
         return false;
     snprintf(text, n, "%s %s (%s%s)", note->name, note->version, p->path, generation);
+    tn__plugin_one_line(text);
     snprintf(p->name_text, sizeof p->name_text, "%s", note->name);
     snprintf(p->version_text, sizeof p->version_text, "%s", note->version);
     if (p->text != p->path)

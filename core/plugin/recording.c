@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tenon/autocast.h>
 #include <tenon/observe.h>
 
 #include "core/dispatch/registry.h"
@@ -32,7 +33,11 @@ static tn_status offer(const tn_observer *observer)
 const void *tn__extension(const char *id, int revision)
 {
     static const tn_observe_api observe = {sizeof observe, 0, offer};
-    return id && strcmp(id, TN_OBSERVE) == 0 && revision == 1 ? &observe : NULL;
+    if (!id || revision != 1)
+        return NULL;
+    if (strcmp(id, TN_AUTOCAST_ABILITY) == 0)
+        return &tn__autocast_api;
+    return strcmp(id, TN_OBSERVE) == 0 ? &observe : NULL;
 }
 
 static tn_status load_recorder(void)

@@ -4,7 +4,8 @@
  * A mapped file cannot be mapped again, and must not be overwritten: so the new file is copied into
  * memory and loaded from there, as a plugin of its own, the next generation. Its transaction takes
  * the old generation's place in one commit. The old code stays mapped for the calls that are in it,
- * and its exit never runs: nothing says when the last of them returns. */
+ * and its exit never runs: nothing says when the last of them returns. Memory of its device types
+ * goes back to it (core/base/provider.c); what it has put on its queues is waited for. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -60,21 +61,25 @@ static void retire(tn__plugin *old, tn__plugin *next)
     snprintf(old->finding.cure, sizeof old->finding.cure, "nothing needs to be done");
 }
 
+/* Streams are the old code's, and the new code would be handed them. */
+static bool check_streams(const tn__plugin *old, tn__finding *f)
+{
+    char why[160];
+    if (!tn__device_blocks_reload(old, why, sizeof why))
+        return true;
+    return tn__refuse(f, "free them first", "%s", why);
+}
+
 bool tn__plugin_reload(tn__plugin *old, tn__finding *f)
 {
     char path[PATH_MAX], name[64];
     tn__file_id id;
     int memory;
-    const char *device = tn__device_name_of(old);
     if (!tn__plugin_resolve(old->path, path, &id, f))
         return false;
     if (tn__file_unchanged(&old->id, &id))
         return true;
-    if (device)
-        return tn__refuse(f, "start the process again",
-                          "it brings the device type '%s', whose memory the old code manages",
-                          device);
-    if (!copy(path, name, sizeof name, &memory, f))
+    if (!check_streams(old, f) || !copy(path, name, sizeof name, &memory, f))
         return false;
     tn__plugin *next = tn__plugin_next(old);
     bool ok = next ? tn__plugin_take_over(next, old, name, f)
@@ -82,6 +87,7 @@ bool tn__plugin_reload(tn__plugin *old, tn__finding *f)
     if (ok) {
         next->id = id;
         retire(old, next);
+        tn__device_drain(old);
     } else {
         if (next)
             next->finding = *f;

@@ -43,11 +43,20 @@ static void call_dlopen(void *arg)
     m->handle = dlopen(m->path, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* A plugin that was linked with -ffast-math switches denormals off in its constructor. */
+/* A plugin that was linked with -ffast-math switches denormals off in its constructor. An exception of
+ * a static object's constructor passes through dlopen, which then never gives its locks back: only a
+ * probe, whose process ends, stops it and says so. Elsewhere it ends this process. */
 static bool map(tn__plugin *p, const char *file, tn__finding *f)
 {
     mapping m = {.path = file};
-    tn__foreign seen = tn__foreign_run(call_dlopen, &m, TN__FOREIGN_THREADS);
+    unsigned stop = tn__probe_inside() ? TN__FOREIGN_STOP : 0;
+    tn__foreign seen = tn__foreign_run(call_dlopen, &m, TN__FOREIGN_THREADS | stop);
+    if (seen.threw) {
+        tn__refuse(f, "move what can fail from static objects into the init that TN_PLUGIN names",
+                   "a constructor of it threw a C++ exception, which would end the process");
+        f->state = tn__probe_deadly;
+        return false;
+    }
     remark(p, &seen, "a constructor of it");
     if (!m.handle)
         return tn__refuse(f, "see `ldd` of the file", "the dynamic linker refuses it: %s",
@@ -65,10 +74,20 @@ static bool find_entry(tn__plugin *p, tn__finding *f)
     const Elf64_Sym *symbol = NULL;
     if (!entry)
         return tn__refuse(f, cure, "it does not export the symbol tenon_plugin");
-    if (dladdr1(entry, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol &&
-        (ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT || symbol->st_size < least_entry))
+    /* What dlsym gave is that symbol itself, and not what a function has answered. */
+    bool is_it = dladdr1(entry, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol &&
+                 info.dli_sname && strcmp(info.dli_sname, "tenon_plugin") == 0 &&
+                 info.dli_saddr == entry;
+    if (!is_it || ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT || symbol->st_size < least_entry)
         return tn__refuse(f, cure, "its symbol tenon_plugin is not a tn_plugin of %zu bytes",
                           least_entry);
+    if ((uintptr_t)entry % _Alignof(tn_plugin) != 0)
+        return tn__refuse(f, cure_header, "its table tenon_plugin is misaligned: it stands at %p",
+                          (const void *)entry);
+    if (symbol->st_size < entry->size)
+        return tn__refuse(f, cure_header,
+                          "its table tenon_plugin says %u bytes, and its symbol has %zu",
+                          entry->size, (size_t)symbol->st_size);
     p->entry = entry;
     return true;
 }
@@ -133,6 +152,17 @@ static void call_init(void *arg)
     c->status = c->entry->init(&tn__api, c->registry);
 }
 
+/* What the note said of the operators, before any code ran; most notes say nothing. */
+static bool check_schemas(const tn__plugin *p, const tn_registry *r, tn__finding *f)
+{
+    if (p->schemas == 0 || p->schemas == r->schemas)
+        return true;
+    return tn__refuse(f, "build all of its sources again",
+                      "its note has %016llx as the hash of its operators' schemas, and those that "
+                      "it registers have %016llx",
+                      (unsigned long long)p->schemas, (unsigned long long)r->schemas);
+}
+
 static bool run_init(tn__plugin *p, tn_registry *r, tn__finding *f)
 {
     init_call c = {p->entry, r, TN_OK};
@@ -143,7 +173,7 @@ static bool run_init(tn__plugin *p, tn_registry *r, tn__finding *f)
     if (seen.threw)
         return tn__refuse(f, "catch exceptions inside the plugin, and return a status",
                           "its init threw a C++ exception");
-    return check_init(c.status, r, f);
+    return check_init(c.status, r, f) && check_schemas(p, r, f);
 }
 
 static void run_exit(void *arg)
@@ -172,7 +202,10 @@ static bool start(tn__plugin *p, tn__plugin *replaced, tn__finding *f)
     }
     if (tn__registry_commit(&registry) == TN_OK)
         return true;
-    tn__refuse(f, "unload the other one, or rename what clashes", "%s", failure_message());
+    tn__refuse(f,
+               replaced ? "correct what the message names, or start the process again"
+                        : "unload the other one, or rename what clashes",
+               "%s", failure_message());
     tn__plugin_exit(p);
     return false;
 }

@@ -115,10 +115,19 @@ static const char *type_text(tn__arena *a, const tn__type *t)
     return text;
 }
 
+static bool is_argument(const tn__schema *s, const char *name)
+{
+    for (int i = 0; i < s->n_args; i++)
+        if (strcmp(s->args[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* A result that has the name of its out argument, as in sort.values, is numbered instead. */
 static const char *result_name(tn__arena *a, const tn__schema *s, int i)
 {
     char name[32];
-    if (s->rets[i].name)
+    if (s->rets[i].name && !is_argument(s, s->rets[i].name))
         return s->rets[i].name;
     int n = s->n_rets == 1 ? snprintf(name, sizeof name, "result")
                            : snprintf(name, sizeof name, "result%d", i);

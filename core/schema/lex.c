@@ -104,8 +104,10 @@ static void lex_number(tn__lex *x)
     x->tok = TN__TOK_NUMBER;
     x->end = p;
     if (is_letter(peek(x, p)))
-        tn__lex_fail(x, p, "a number must not run into a name; got '%c' after '%.*s'", x->text[p],
-                     (int)(p - x->start > 40 ? 40 : p - x->start), x->text + x->start);
+        tn__lex_fail(
+            x, p,
+            "a number must not run into a name; got '%c' after '%.*s'; begin names with a letter",
+            x->text[p], (int)(p - x->start > 40 ? 40 : p - x->start), x->text + x->start);
 }
 
 static void lex_ident(tn__lex *x)

@@ -174,7 +174,12 @@ static tn__type *parse_class(tn__lex *x, size_t start)
 
 static void fail_unknown(tn__lex *x, size_t start, size_t len)
 {
+    static const char *const others[][2] = {
+        {"List", "int[]"}, {"Optional", "int?"}, {"string", "str"}, {"double", "float"}};
     const char *near = tn__type_nearest(x->text + start, len);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strlen(others[i][0]) == len && memcmp(others[i][0], x->text + start, len) == 0)
+            near = others[i][1];
     int shown = (int)(len > 60 ? 60 : len);
     if (near)
         tn__lex_fail(x, start, "unknown type '%.*s'; did you mean '%s'?", shown, x->text + start,

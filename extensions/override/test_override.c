@@ -45,6 +45,44 @@ static int is_exact(void)
     return exact;
 }
 
+/* What float64 becomes: the replaced kernel's answer, into a new tensor and in place. */
+static void check_replaced(const char *what)
+{
+    const double x = 0.5, expected = expm1(x);
+    tn_tensor *in = NULL, *y = NULL, *same = NULL;
+    check(tn_tensor_from_data(&x, TN_F64, 0, NULL, &in) == TN_OK &&
+              tn_call_expm1(in, &y) == TN_OK && *(const double *)y->data == expected &&
+              tn_call_expm1_(in, &same) == TN_OK && same == in &&
+              *(const double *)in->data == expected,
+          what);
+    tn_release(same);
+    tn_release(in);
+    tn_release(y);
+}
+
+/* The plugin cpu goes: first the reference of the default load, then ours. */
+static void without_cpu(void)
+{
+    tn_plugin_handle *cpu = NULL;
+    const double x = 0.5;
+    const float narrow = 0.5f;
+    tn_tensor *in = NULL, *y = NULL;
+    check(tn_plugin_load("cpu", &cpu) == TN_OK && tn_plugin_unload(cpu) == TN_OK &&
+              tn_plugin_unload(cpu) == TN_OK,
+          "the plugin cpu is unloaded");
+    check(tn_tensor_from_data(&x, TN_F64, 0, NULL, &in) == TN_OK &&
+              tn_call_expm1(in, &y) == TN_ERR_NO_KERNEL &&
+              strstr(tn_error_last()->message, "has replaced none"),
+          "what override leaves to it is an error then");
+    tn_release(in);
+    check(tn_tensor_from_data(&narrow, TN_F32, 0, NULL, &in) == TN_OK &&
+              tn_call_expm1(in, &y) == TN_OK && *(const float *)y->data == (float)expm1(0.5),
+          "what it does itself goes on");
+    tn_release(in);
+    tn_release(y);
+    check(tn_plugin_load("cpu", NULL) == TN_OK, "the plugin cpu is back");
+}
+
 int main(int argc, char **argv)
 {
     tn_plugin_handle *plugin = NULL;
@@ -53,6 +91,9 @@ int main(int argc, char **argv)
     check(argc == 2 && tn_plugin_load(argv[1], &plugin) == TN_OK, "the plugin loads");
     check(serves("override"), "now override does");
     check(is_exact(), "float32 results are right to the last place");
+    check_replaced("float64 results come from the kernel that it has replaced");
+    without_cpu();
+    check_replaced("and do so again");
     check(plugin && tn_plugin_unload(plugin) == TN_OK, "the plugin unloads");
     check(serves("cpu"), "the plugin cpu serves again");
     return failures ? 1 : 0;

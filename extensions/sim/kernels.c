@@ -1,7 +1,7 @@
 /* kernels.c - what the device can do: copy_, add, mul, relu, sum, mm, in float32.
  *
- * A kernel checks and submits; the functions named do_.. run later, on the device's thread, where
- * sim_memory makes an address readable. For structured operators the core has made a->result, and
+ * A kernel checks and submits; the functions named do_.. run later, on the thread of the stream that
+ * came with the call, where sim_memory makes an address readable. For structured operators the core has made a->result, and
  * for pointwise ones call->iter. */
 #include "sim.h"
 
@@ -24,8 +24,8 @@ static void locate(const tn_iter *it, int64_t i, char **at)
     }
 }
 
-/* Other memory than the device's own, the host's or another device's, is not freed in this queue's
- * order: its owner may free it when the call is over, so the work is waited for. */
+/* Other memory than the device's own, the host's or another device's, is not freed in the order of
+ * the device's queues: its owner may free it when the call is over, so the work is waited for. */
 static tn_status submit(tn_call *call, sim_work work, const tn_iter *it, float alpha)
 {
     const pointwise args = {*it, alpha};
@@ -36,9 +36,10 @@ static tn_status submit(tn_call *call, sim_work work, const tn_iter *it, float a
         const tn_tensor *t = it->operands[k];
         foreign = foreign || !sim_is_here(t) || t->device.index != device.index;
     }
-    TN_TRY(sim_submit(call, device, work, &args, sizeof args));
+    sim_queue *q = sim_queue_of(device, call->stream);
+    TN_TRY(sim_submit(call, q, work, &args, sizeof args));
     if (foreign)
-        sim_wait(device);
+        sim_wait(q);
     return TN_OK;
 }
 
@@ -144,8 +145,9 @@ static tn_status copy_(tn_call *call, struct tn_copy__args *a)
 {
     tn_iter it;
     TN_TRY(describe(call, a->self, a->src, &it));
-    if (sim_is_here(a->src) && a->src->device.index != a->self->device.index)
-        sim_wait(a->src->device);
+    if (sim_is_here(a->src) && sim_is_here(a->self) &&
+        a->src->device.index != a->self->device.index)
+        sim_wait_device(a->src->device);
     TN_TRY(submit(call, do_copy, &it, 0));
     tn->tensor_retain(a->self);
     a->result = a->self;
@@ -206,7 +208,8 @@ static tn_status mm(tn_call *call, struct tn_mm_args *a)
 {
     TN_TRY(check_dtype(call, a->result->dtype));
     const matrix args[] = {matrix_of(a->result), matrix_of(a->self), matrix_of(a->mat2)};
-    return sim_submit(call, a->result->device, do_mm, args, sizeof args);
+    return sim_submit(call, sim_queue_of(a->result->device, call->stream), do_mm, args,
+                      sizeof args);
 }
 
 const tn_kernel_decl sim_kernels[] = {

@@ -226,32 +226,6 @@ static inline bool tn_has_str(const char *s)
 #define TN_EMPTY_TENSORS TN_VALUE(tn_tensors, NULL, 0)
 
 /* ---- numbers --------------------------------------------------------------------------------- */
-static inline tn_scalar tn_scalar_of_int(int64_t i)
-{
-    tn_scalar s = {{0}, TN_SCALAR_INT, 0};
-    s.v.i = i;
-    return s;
-}
-static inline tn_scalar tn_scalar_of_bool(bool b)
-{
-    tn_scalar s = {{0}, TN_SCALAR_BOOL, 0};
-    s.v.i = b;
-    return s;
-}
-static inline tn_scalar tn_scalar_of_float(double f)
-{
-    tn_scalar s = {{0}, TN_SCALAR_FLOAT, 0};
-    s.v.f = f;
-    return s;
-}
-static inline tn_scalar tn_scalar_of_complex(double re, double im)
-{
-    tn_scalar s = {{0}, TN_SCALAR_COMPLEX, 0};
-    s.v.c[0] = re;
-    s.v.c[1] = im;
-    return s;
-}
-
 /* Both are integers (or bools): then integers are computed with, wrapping around. */
 static inline bool tn_scalar_both_int(tn_scalar a, tn_scalar b)
 {
@@ -266,18 +240,18 @@ static inline tn_scalar tn_scalar_add(tn_scalar a, tn_scalar b)
 {
     double re = tn_scalar_as_double(&a) + tn_scalar_as_double(&b);
     if (tn_scalar_both_int(a, b))
-        return tn_scalar_of_int((int64_t)((uint64_t)a.v.i + (uint64_t)b.v.i));
+        return tn_scalar_int((int64_t)((uint64_t)a.v.i + (uint64_t)b.v.i));
     if (tn_scalar_any_complex(a, b))
-        return tn_scalar_of_complex(re, tn_scalar_imaginary(&a) + tn_scalar_imaginary(&b));
-    return tn_scalar_of_float(re);
+        return tn_scalar_complex(re, tn_scalar_imaginary(&a) + tn_scalar_imaginary(&b));
+    return tn_scalar_float(re);
 }
 static inline tn_scalar tn_scalar_neg(tn_scalar a)
 {
     if (tn_scalar_both_int(a, a))
-        return tn_scalar_of_int((int64_t)(UINT64_C(0) - (uint64_t)a.v.i));
+        return tn_scalar_int((int64_t)(UINT64_C(0) - (uint64_t)a.v.i));
     if (a.kind == TN_SCALAR_COMPLEX)
-        return tn_scalar_of_complex(-a.v.c[0], -a.v.c[1]);
-    return tn_scalar_of_float(-tn_scalar_as_double(&a));
+        return tn_scalar_complex(-a.v.c[0], -a.v.c[1]);
+    return tn_scalar_float(-tn_scalar_as_double(&a));
 }
 static inline tn_scalar tn_scalar_sub(tn_scalar a, tn_scalar b)
 {
@@ -288,10 +262,10 @@ static inline tn_scalar tn_scalar_mul(tn_scalar a, tn_scalar b)
     double x = tn_scalar_as_double(&a), y = tn_scalar_imaginary(&a);
     double u = tn_scalar_as_double(&b), v = tn_scalar_imaginary(&b);
     if (tn_scalar_both_int(a, b))
-        return tn_scalar_of_int((int64_t)((uint64_t)a.v.i * (uint64_t)b.v.i));
+        return tn_scalar_int((int64_t)((uint64_t)a.v.i * (uint64_t)b.v.i));
     if (tn_scalar_any_complex(a, b))
-        return tn_scalar_of_complex(x * u - y * v, x * v + y * u);
-    return tn_scalar_of_float(x * u);
+        return tn_scalar_complex(x * u - y * v, x * v + y * u);
+    return tn_scalar_float(x * u);
 }
 /* True division: of integers too. */
 static inline tn_scalar tn_scalar_div(tn_scalar a, tn_scalar b)
@@ -300,8 +274,8 @@ static inline tn_scalar tn_scalar_div(tn_scalar a, tn_scalar b)
     double u = tn_scalar_as_double(&b), v = tn_scalar_imaginary(&b);
     double square = u * u + v * v;
     if (!tn_scalar_any_complex(a, b))
-        return tn_scalar_of_float(x / u);
-    return tn_scalar_of_complex((x * u + y * v) / square, (y * u - x * v) / square);
+        return tn_scalar_float(x / u);
+    return tn_scalar_complex((x * u + y * v) / square, (y * u - x * v) / square);
 }
 static inline double tn_float_div(double a, double b)
 {
@@ -309,7 +283,7 @@ static inline double tn_float_div(double a, double b)
 }
 static inline tn_scalar tn_scalar_conj(tn_scalar a)
 {
-    return a.kind == TN_SCALAR_COMPLEX ? tn_scalar_of_complex(a.v.c[0], -a.v.c[1]) : a;
+    return a.kind == TN_SCALAR_COMPLEX ? tn_scalar_complex(a.v.c[0], -a.v.c[1]) : a;
 }
 static inline bool tn_scalar_eq(tn_scalar a, tn_scalar b)
 {

@@ -1,5 +1,5 @@
-/* number.h - the numbers (Scalars) of a call as a kernel computes with them: converted once to the
- * computation's dtype. */
+/* number.h - the numbers (Scalars) of a call: made of C's, read, and as a kernel computes with them,
+ * converted once to the computation's dtype. */
 #ifndef TENON_NUMBER_H
 #define TENON_NUMBER_H
 
@@ -25,6 +25,39 @@ typedef union tn_number {
     tn_c128 c128;
 } tn_number;
 
+/* ---- made ------------------------------------------------------------------------------------ */
+static inline tn_scalar tn_scalar_int(int64_t i)
+{
+    tn_scalar s = {{0}, TN_SCALAR_INT, 0};
+    s.v.i = i;
+    return s;
+}
+static inline tn_scalar tn_scalar_float(double f)
+{
+    tn_scalar s = {{0}, TN_SCALAR_FLOAT, 0};
+    s.v.f = f;
+    return s;
+}
+static inline tn_scalar tn_scalar_bool(bool b)
+{
+    tn_scalar s = {{0}, TN_SCALAR_BOOL, 0};
+    s.v.i = b;
+    return s;
+}
+static inline tn_scalar tn_scalar_complex(double re, double im)
+{
+    tn_scalar s = {{0}, TN_SCALAR_COMPLEX, 0};
+    s.v.c[0] = re;
+    s.v.c[1] = im;
+    return s;
+}
+static inline tn_scalar tn_scalar_none(void)
+{
+    tn_scalar s = {{0}, TN_SCALAR_NONE, 0};
+    return s;
+}
+
+/* ---- read ------------------------------------------------------------------------------------ */
 static inline int64_t tn_scalar_as_int(const tn_scalar *s)
 {
     double f = s->v.f; /* the real part of a complex number */

@@ -132,28 +132,21 @@ TN_END_DECLS
  * *a)`; another type is a warning in C and an error in C++. A kernel that fails releases what it
  * has made so far: the core takes its results for absent. */
 #define TN_KERNEL(NAME, key_, fn_) TN_KERNEL_DATA(NAME, key_, fn_, NULL)
-#define TN_KERNEL_DATA(NAME, key_, fn_, data_)                                                     \
-    {                                                                                              \
-        TN_SCHEMA_##NAME, key_, TN_KERNEL_FN(NAME, fn_), data_,                                    \
-            (uint32_t)sizeof(struct tn_##NAME##_args), 0, 0, 0, NULL                               \
-    }
+#define TN_KERNEL_DATA(NAME, key_, fn_, data_) TN_KERNEL_DECL(NAME, key_, fn_, data_, 0, 0, NULL, 0)
 /* The same for a kernel that keeps the promises of TN_KERNEL_LEAF. */
 #define TN_LEAF_KERNEL(NAME, key_, fn_)                                                            \
-    {                                                                                              \
-        TN_SCHEMA_##NAME, key_, TN_KERNEL_FN(NAME, fn_), NULL,                                     \
-            (uint32_t)sizeof(struct tn_##NAME##_args), 0, 0, TN_KERNEL_LEAF, NULL                  \
-    }
+    TN_KERNEL_DECL(NAME, key_, fn_, NULL, 0, TN_KERNEL_LEAF, NULL, 0)
 /* The same for a plain kernel that takes some dtypes alone (tn_kernel_decl.dtypes). */
 #define TN_KERNEL_DTYPES(NAME, key_, fn_, dtypes_)                                                 \
-    {                                                                                              \
-        TN_SCHEMA_##NAME, key_, TN_KERNEL_FN(NAME, fn_), NULL,                                     \
-            (uint32_t)sizeof(struct tn_##NAME##_args), 0, dtypes_, 0, NULL                         \
-    }
-/* The same for a pointwise kernel with its inner loops (tn_kernel_decl.loops). */
+    TN_KERNEL_DECL(NAME, key_, fn_, NULL, dtypes_, 0, NULL, 0)
+/* The same for a pointwise kernel with its inner loops (tn_kernel_decl.loops), as many as this
+ * header knows dtypes. */
 #define TN_LOOP_KERNEL(NAME, key_, fn_, loops_)                                                    \
+    TN_KERNEL_DECL(NAME, key_, fn_, NULL, 0, 0, loops_, TN_DTYPE_COUNT)
+#define TN_KERNEL_DECL(NAME, key_, fn_, data_, dtypes_, flags_, loops_, loops_count_)              \
     {                                                                                              \
-        TN_SCHEMA_##NAME, key_, TN_KERNEL_FN(NAME, fn_), NULL,                                     \
-            (uint32_t)sizeof(struct tn_##NAME##_args), 0, 0, 0, loops_                             \
+        TN_SCHEMA_##NAME, key_, TN_KERNEL_FN(NAME, fn_), data_,                                    \
+            (uint32_t)sizeof(struct tn_##NAME##_args), 0, dtypes_, flags_, loops_, loops_count_, 0 \
     }
 #define TN_KERNEL_FN(NAME, fn_)                                                                    \
     (tn_kernel_fn)(1 ? (fn_) : (tn_status(*)(tn_call *, struct tn_##NAME##_args *))NULL)

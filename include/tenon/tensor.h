@@ -6,8 +6,8 @@
 #ifndef TENON_TENSOR_H
 #define TENON_TENSOR_H
 
-#include <tenon/border.h>
 #include <tenon/error.h>
+#include <tenon/number.h>
 
 TN_BEGIN_DECLS
 
@@ -43,36 +43,6 @@ TN_API uint32_t tn_tensor_version(const tn_tensor *t); /* grows with every write
 TN_API tn_status tn_tensor_item(const tn_tensor *t, tn_scalar *out);
 
 /* ---- numbers --------------------------------------------------------------------------------- */
-static inline tn_scalar tn_scalar_int(int64_t i)
-{
-    tn_scalar s = {{0}, TN_SCALAR_INT, 0};
-    s.v.i = i;
-    return s;
-}
-static inline tn_scalar tn_scalar_float(double f)
-{
-    tn_scalar s = {{0}, TN_SCALAR_FLOAT, 0};
-    s.v.f = f;
-    return s;
-}
-static inline tn_scalar tn_scalar_bool(bool b)
-{
-    tn_scalar s = {{0}, TN_SCALAR_BOOL, 0};
-    s.v.i = b;
-    return s;
-}
-static inline tn_scalar tn_scalar_complex(double re, double im)
-{
-    tn_scalar s = {{0}, TN_SCALAR_COMPLEX, 0};
-    s.v.c[0] = re;
-    s.v.c[1] = im;
-    return s;
-}
-static inline tn_scalar tn_scalar_none(void)
-{
-    tn_scalar s = {{0}, TN_SCALAR_NONE, 0};
-    return s;
-}
 static inline tn_scalar tn_scalar_same(tn_scalar s)
 {
     return s;

@@ -1,40 +1,50 @@
-/* allocator.c - device memory: a cache of blocks per device, reused in stream order.
+/* allocator.c - device memory: a cache of blocks per stream, reused in stream order; and streams.
  *
  * cudaMalloc and cudaFree stop the device, so freed blocks are kept by size class (powers of two,
- * four steps between them) and given out again. On the default stream a freed block is ready at
- * once: whoever gets it runs later in the same stream. Work on other streams is noted by one event
- * per stream; a block freed while such work may be running waits until the events have passed.
+ * four steps between them) and given out again. What one stream alone has used is ready for that
+ * stream at once: whoever gets it runs later in the same order. Whatever other streams have taken,
+ * and what a stream leaves behind, waits until an event on every stream of the device has passed.
  * When CUDA has no memory left, the cache is emptied and the request tried once more. */
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "cuda.h"
 
-enum { CLASSES = 4 * 48, MAX_STREAMS = 64, MIN_SHIFT = 9 };
+enum { CLASSES = 4 * 48, MIN_SHIFT = 9, MARKS = 8 };
 
 typedef struct block {
     struct block *next;
     void *data;
-    uint64_t ticket; /* of the last noted work when it was freed */
+    uint64_t ticket; /* of the events that it waits for */
 } block;
 
-typedef struct stream_note {
-    cudaStream_t stream;
+/* An event behind what a stream had to do when the ticket was given out. */
+typedef struct mark {
     cudaEvent_t event;
-    int device;
-    uint64_t last, done; /* tickets of the last noted work, and of work known to be over */
-} stream_note;
+    uint64_t ticket;
+} mark;
+
+/* A stream of a device, or (NULL) the device's own queue. One that was freed stays until its last
+ * mark has passed. */
+typedef struct queue {
+    struct queue *next;
+    cudaStream_t stream;
+    mark marks[MARKS]; /* a ring: `count` that have not passed yet, the oldest at `first` */
+    int first, count;
+    uint64_t done; /* the newest ticket that is known to have passed */
+    bool freed;
+    bool lost; /* CUDA refused a mark: nothing passes until the cache is emptied */
+    block *ready[CLASSES];
+} queue;
 
 typedef struct pool {
-    block *ready[CLASSES], *waiting[CLASSES];
+    queue *queues;
+    block *waiting[CLASSES];
 } pool;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pool pools[CUDA_MAX_DEVICES];
-static stream_note streams[MAX_STREAMS];
-static int n_streams;
 static uint64_t ticket;
-static bool streams_lost; /* more streams than notes: freed blocks then wait for the whole device */
 
 /* ---- size classes: 512, 640, 768, 896, 1024, 1280, ... --------------------------------------- */
 static int class_of(size_t bytes, size_t *rounded)
@@ -49,64 +59,97 @@ static int class_of(size_t bytes, size_t *rounded)
     return bin + (int)steps;
 }
 
-/* ---- streams --------------------------------------------------------------------------------- */
-static stream_note *note_of(cudaStream_t stream, int device)
+/* ---- queues: under the lock, the device is the thread's ---------------------------------------- */
+/* NULL: out of memory. */
+static queue *new_queue(pool *p, cudaStream_t stream)
 {
-    for (int i = 0; i < n_streams; i++)
-        if (streams[i].stream == stream && streams[i].device == device)
-            return &streams[i];
-    if (n_streams == MAX_STREAMS)
+    queue *q = calloc(1, sizeof *q);
+    if (!q)
         return NULL;
-    stream_note *s = &streams[n_streams];
-    if (cuda.EventCreateWithFlags(&s->event, cudaEventDisableTiming) != cudaSuccess)
-        return NULL;
-    s->stream = stream;
-    s->device = device;
-    n_streams++;
-    return s;
+    q->stream = stream;
+    q->next = p->queues;
+    p->queues = q;
+    return q;
 }
 
-void cuda_note_stream(cudaStream_t stream, int device)
+static queue *queue_of(pool *p, cudaStream_t stream)
 {
-    if (!stream)
+    for (queue *q = p->queues; q; q = q->next)
+        if (q->stream == stream && !q->freed)
+            return q;
+    return new_queue(p, stream);
+}
+
+/* When the ring is full its newest mark moves on, so that the older ones still pass in time. */
+static void put_mark(queue *q, uint64_t at)
+{
+    if (q->count < MARKS)
+        q->count++;
+    mark *m = &q->marks[(q->first + q->count - 1) % MARKS];
+    m->ticket = at;
+    bool ok = m->event ||
+              cuda.EventCreateWithFlags(&m->event, cudaEventDisableTiming) == cudaSuccess;
+    if (ok && cuda.EventRecord(m->event, q->stream) == cudaSuccess)
         return;
-    pthread_mutex_lock(&lock);
-    stream_note *s = note_of(stream, device);
-    if (s && cuda.EventRecord(s->event, stream) == cudaSuccess)
-        s->last = ++ticket;
-    else
-        streams_lost = true;
-    pthread_mutex_unlock(&lock);
+    cuda.GetLastError();
+    q->lost = true;
 }
 
-/* All noted work up to this ticket is over. */
-static bool passed(int device, uint64_t freed_at)
+/* From now on the ticket has passed when all that the device's streams have now is over. */
+static uint64_t mark_all(pool *p)
 {
-    for (int i = 0; i < n_streams; i++) {
-        stream_note *s = &streams[i];
-        if (s->device != device || s->done >= s->last)
-            continue;
-        if (s->done >= freed_at)
-            continue;
-        if (cuda.EventQuery(s->event) != cudaSuccess)
-            return false;
-        s->done = s->last;
+    uint64_t now = ++ticket;
+    for (queue *q = p->queues; q; q = q->next)
+        if (!q->freed)
+            put_mark(q, now);
+    return now;
+}
+
+static bool passed(pool *p, uint64_t at)
+{
+    for (queue *q = p->queues; q; q = q->next) {
+        while (q->count && q->done < at) {
+            const mark *m = &q->marks[q->first];
+            if (q->lost || cuda.EventQuery(m->event) != cudaSuccess) {
+                cuda.GetLastError();
+                return false;
+            }
+            q->done = m->ticket;
+            q->first = (q->first + 1) % MARKS;
+            q->count--;
+        }
     }
     return true;
 }
 
-/* ---- blocks ---------------------------------------------------------------------------------- */
-static block *take(pool *p, int device, int bin)
+static void drop_freed(pool *p)
 {
-    block *b = p->ready[bin];
+    for (queue **at = &p->queues, *q; (q = *at);) {
+        if (!q->freed || q->count) {
+            at = &q->next;
+            continue;
+        }
+        *at = q->next;
+        for (int i = 0; i < MARKS; i++)
+            if (q->marks[i].event)
+                cuda.EventDestroy(q->marks[i].event);
+        free(q);
+    }
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+static block *take(pool *p, queue *q, int bin)
+{
+    block *b = q ? q->ready[bin] : NULL;
     if (b) {
-        p->ready[bin] = b->next;
+        q->ready[bin] = b->next;
         return b;
     }
     b = p->waiting[bin];
-    if (!b || streams_lost || !passed(device, b->ticket))
+    if (!b || !passed(p, b->ticket))
         return NULL;
     p->waiting[bin] = b->next;
+    drop_freed(p);
     return b;
 }
 
@@ -122,17 +165,23 @@ static void give_back(block **list)
 static void empty_cache(pool *p)
 {
     cuda.DeviceSynchronize();
-    for (int bin = 0; bin < CLASSES; bin++) {
-        give_back(&p->ready[bin]);
-        give_back(&p->waiting[bin]);
+    for (queue *q = p->queues; q; q = q->next) {
+        q->count = 0;
+        q->done = ticket;
+        q->lost = false;
+        for (int bin = 0; bin < CLASSES; bin++)
+            give_back(&q->ready[bin]);
     }
+    for (int bin = 0; bin < CLASSES; bin++)
+        give_back(&p->waiting[bin]);
+    drop_freed(p);
 }
 
-static tn_status alloc_locked(pool *p, int device, size_t bytes, void **out)
+static tn_status alloc_locked(pool *p, cudaStream_t stream, size_t bytes, void **out)
 {
     size_t rounded;
     int bin = class_of(bytes, &rounded);
-    block *b = take(p, device, bin);
+    block *b = take(p, queue_of(p, stream), bin);
     if (b) {
         *out = b->data;
         free(b);
@@ -147,32 +196,103 @@ static tn_status alloc_locked(pool *p, int device, size_t bytes, void **out)
     return cuda_check(NULL, error, "allocating device memory");
 }
 
-tn_status cuda_alloc(tn_device device, size_t bytes, void **out)
+tn_status cuda_alloc_on(tn_device device, void *stream, size_t bytes, void **out)
 {
     TN_TRY(cuda_enter(NULL, device));
     if (bytes > (size_t)1 << 47)
         return tn->fail(NULL, TN_ERR_MEMORY, "out of device memory: %zu bytes were asked for",
                         bytes);
     pthread_mutex_lock(&lock);
-    tn_status status = alloc_locked(&pools[cuda_ordinal(device)], cuda_ordinal(device), bytes, out);
+    tn_status status = alloc_locked(&pools[cuda_ordinal(device)], stream, bytes, out);
     pthread_mutex_unlock(&lock);
     return status;
 }
 
-/* Without memory for the note of it, the block goes back to CUDA. */
-void cuda_free(tn_device device, void *data, size_t bytes)
+/* Without memory for the note of it, the block goes back to CUDA, which waits. */
+void cuda_free_on(tn_device device, void *stream, int32_t shared, void *data, size_t bytes)
 {
     pool *p = &pools[cuda_ordinal(device)];
     size_t rounded;
-    int bin = class_of(bytes, &rounded);
+    int bin = class_of(bytes, &rounded), was = cuda_switch(cuda_ordinal(device));
     block *b = malloc(sizeof *b);
     pthread_mutex_lock(&lock);
-    if (b) {
-        block **list = n_streams || streams_lost ? &p->waiting[bin] : &p->ready[bin];
-        *b = (block){*list, data, ticket};
-        *list = b;
-    } else if (cuda.SetDevice(cuda_ordinal(device)) == cudaSuccess) {
+    queue *q = queue_of(p, stream);
+    if (!b || !q) {
         cuda.Free(data);
+        free(b);
+    } else if (!shared) {
+        *b = (block){q->ready[bin], data, 0};
+        q->ready[bin] = b;
+    } else {
+        *b = (block){p->waiting[bin], data, mark_all(p)};
+        p->waiting[bin] = b;
     }
     pthread_mutex_unlock(&lock);
+    cuda_switch(was);
+}
+
+tn_status cuda_alloc(tn_device device, size_t bytes, void **out)
+{
+    return cuda_alloc_on(device, NULL, bytes, out);
+}
+
+void cuda_free(tn_device device, void *data, size_t bytes)
+{
+    cuda_free_on(device, NULL, true, data, bytes);
+}
+
+/* ---- streams --------------------------------------------------------------------------------- */
+tn_status cuda_stream_new(tn_device device, void **out)
+{
+    cudaStream_t stream;
+    TN_TRY(cuda_enter(NULL, device));
+    TN_TRY(cuda_check(NULL, cuda.StreamCreateWithFlags(&stream, cudaStreamNonBlocking),
+                      "making a stream"));
+    pthread_mutex_lock(&lock);
+    bool ok = new_queue(&pools[cuda_ordinal(device)], stream) != NULL;
+    pthread_mutex_unlock(&lock);
+    if (!ok) {
+        cuda.StreamDestroy(stream);
+        return tn->fail(NULL, TN_ERR_MEMORY, "out of memory for a stream");
+    }
+    *out = stream;
+    return TN_OK;
+}
+
+/* Its blocks may be in use by what it still has to do. CUDA keeps the stream until that is over. */
+void cuda_stream_free(tn_device device, void *stream)
+{
+    pool *p = &pools[cuda_ordinal(device)];
+    int was = cuda_switch(cuda_ordinal(device));
+    pthread_mutex_lock(&lock);
+    queue *q = queue_of(p, stream);
+    uint64_t now = mark_all(p);
+    for (int bin = 0; q && bin < CLASSES; bin++)
+        for (block *b; (b = q->ready[bin]);) {
+            q->ready[bin] = b->next;
+            b->ticket = now;
+            b->next = p->waiting[bin];
+            p->waiting[bin] = b;
+        }
+    if (q)
+        q->freed = true;
+    cuda.StreamDestroy(stream);
+    pthread_mutex_unlock(&lock);
+    cuda_switch(was);
+}
+
+/* By an event of its own: those of the queues stand for tickets. */
+tn_status cuda_stream_wait(tn_device device, void *stream, tn_device of, void *other)
+{
+    cudaEvent_t event;
+    TN_TRY(cuda_enter(NULL, of));
+    TN_TRY(cuda_check(NULL, cuda.EventCreateWithFlags(&event, cudaEventDisableTiming),
+                      "making an event"));
+    tn_status status = cuda_check(NULL, cuda.EventRecord(event, other), "recording an event");
+    if (status == TN_OK)
+        status = cuda_enter(NULL, device);
+    if (status == TN_OK)
+        status = cuda_check(NULL, cuda.StreamWaitEvent(stream, event, 0), "waiting for a stream");
+    cuda.EventDestroy(event); /* which CUDA keeps until it has passed */
+    return status;
 }

@@ -68,8 +68,6 @@ static tn_status upload(tn_call *call, tn_tensor *dst, const tn_tensor *src, boo
     TN_TRY(cuda_check(call,
                       cuda.MemcpyAsync(dst->data, src->data, bytes, cudaMemcpyHostToDevice, stream),
                       "copying to the device"));
-    if (stream)
-        cuda_note_stream(stream, cuda_ordinal(dst->device));
     if (non_blocking || !is_pinned(src->data))
         return TN_OK;
     return cuda_wait(call, dst->device, stream);
@@ -141,26 +139,43 @@ static tn_status to_host(tn_call *call, tn_tensor *dst, tn_tensor *src, bool non
     return status;
 }
 
+/* Dense on src's device, by that device's own queue: the call's stream is dst's. What src comes from may
+ * be on any stream there. */
+static tn_status pack_there(tn_call *call, tn_tensor *packed, tn_tensor *src)
+{
+    void *stream = call->stream;
+    TN_TRY(cuda_enter(call, src->device));
+    TN_TRY(cuda_check(call, cuda.DeviceSynchronize(), "waiting for the device"));
+    call->stream = NULL;
+    tn_status status = cuda_copy_tensor(call, packed, src);
+    if (status == TN_OK)
+        status = cuda_wait(call, src->device, NULL);
+    call->stream = stream;
+    return status;
+}
+
 /* Between two devices: packed on the first, sent, spread and cast on the second. */
 static tn_status across(tn_call *call, tn_tensor *dst, tn_tensor *src)
 {
     tn_tensor *packed = NULL, *landing = NULL;
+    size_t bytes = (size_t)src->numel * tn->dtype_size(src->dtype);
     tn_status status =
         tn->tensor_new(call, src->ndim, src->sizes, src->dtype, src->device, &packed);
     if (status == TN_OK)
         status = tn->tensor_new(call, src->ndim, src->sizes, src->dtype, dst->device, &landing);
     if (status == TN_OK)
-        status = cuda_copy_tensor(call, packed, src);
+        status = pack_there(call, packed, src);
     if (status == TN_OK)
-        status = cuda_wait(call, src->device, cuda_stream(call));
-    if (status == TN_OK && src->numel)
+        status = cuda_enter(call, dst->device);
+    if (status == TN_OK && bytes)
         status = cuda_check(call,
-                            cuda.Memcpy(landing->data, packed->data,
-                                        (size_t)src->numel * tn->dtype_size(src->dtype),
-                                        cudaMemcpyDefault),
+                            cuda.MemcpyAsync(landing->data, packed->data, bytes, cudaMemcpyDefault,
+                                             cuda_stream(call)),
                             "copying between devices");
     if (status == TN_OK)
         status = cuda_copy_tensor(call, dst, landing);
+    if (status == TN_OK)
+        status = cuda_wait(call, dst->device, cuda_stream(call)); /* packed is another device's */
     tn->tensor_release(landing);
     tn->tensor_release(packed);
     return status;
@@ -217,8 +232,6 @@ static tn_status clear(tn_call *call, tn_tensor *self)
     size_t bytes = (size_t)self->numel * tn->dtype_size(self->dtype);
     cudaStream_t stream = cuda_stream(call);
     TN_TRY(cuda_check(call, cuda.MemsetAsync(self->data, 0, bytes, stream), "clearing memory"));
-    if (stream)
-        cuda_note_stream(stream, cuda_ordinal(self->device));
     return TN_OK;
 }
 

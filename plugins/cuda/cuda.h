@@ -22,8 +22,13 @@
     X(MemcpyAsync)                                                                                 \
     X(MemsetAsync)                                                                                 \
     X(DeviceSynchronize)                                                                           \
+    X(StreamCreateWithFlags)                                                                       \
+    X(StreamDestroy)                                                                               \
     X(StreamSynchronize)                                                                           \
+    X(StreamQuery)                                                                                 \
+    X(StreamWaitEvent)                                                                             \
     X(EventCreateWithFlags)                                                                        \
+    X(EventDestroy)                                                                                \
     X(EventRecord)                                                                                 \
     X(EventQuery)                                                                                  \
     X(PointerGetAttributes)                                                                        \
@@ -52,13 +57,17 @@ tn_status cuda_enter(tn_call *call, tn_device device);
 /* TN_OK, or the failure with CUDA's own text; out of memory keeps its own status. */
 tn_status cuda_check(tn_call *call, cudaError_t error, const char *doing);
 
+/* Makes a device that has been entered before the thread's current one, for as long as something is
+ * let go of; returns which one was. */
+int cuda_switch(int ordinal);
+
 static inline int cuda_ordinal(tn_device device)
 {
     return device.index < 0 ? 0 : device.index;
 }
 
-/* The stream of a call. NULL is the legacy default stream, which waits for every blocking stream
- * and they for it: a program that never speaks of streams is ordered, whichever threads call. */
+/* The stream of a call. NULL is the legacy default stream: a program that never speaks of streams is
+ * ordered, whichever threads call. The others do not wait for it, nor it for them. */
 static inline cudaStream_t cuda_stream(const tn_call *call)
 {
     return (cudaStream_t)call->stream;
@@ -70,11 +79,14 @@ typedef void (*cuda_kernel_address)(void);
 tn_status cuda_launch(tn_call *call, cuda_kernel_address fn, int64_t blocks, int threads,
                       size_t shared, void *args);
 
-/* allocator.c */
+/* allocator.c: memory and streams, as tn_device_decl has them. */
 tn_status cuda_alloc(tn_device device, size_t bytes, void **out);
 void cuda_free(tn_device device, void *data, size_t bytes);
-/* Tells the allocator that work was put on this stream: freed memory waits for it. */
-void cuda_note_stream(cudaStream_t stream, int device);
+tn_status cuda_alloc_on(tn_device device, void *stream, size_t bytes, void **out);
+void cuda_free_on(tn_device device, void *stream, int32_t shared, void *data, size_t bytes);
+tn_status cuda_stream_new(tn_device device, void **out);
+void cuda_stream_free(tn_device device, void *stream);
+tn_status cuda_stream_wait(tn_device device, void *stream, tn_device of, void *other);
 
 /* device.c */
 extern const tn_device_decl cuda_device;

@@ -16,6 +16,8 @@ static tn_status new_record(tn_call *call, int device)
     void *data;
     TN_TRY(cuda_check(call, cuda.Malloc(&data, sizeof(cuda_fault)), "allocating the fault record"));
     cudaError_t error = cuda.MemsetAsync(data, 0, sizeof(cuda_fault), NULL);
+    if (error == cudaSuccess)
+        error = cuda.StreamSynchronize(NULL); /* no stream waits for that one */
     if (error != cudaSuccess)
         cuda.Free(data);
     TN_TRY(cuda_check(call, error, "clearing the fault record"));
@@ -78,6 +80,7 @@ static tn_status copy(tn_device to, void *dst, tn_device from, const void *src, 
 {
     tn_device on = to.type == TN_CPU ? from : to;
     TN_TRY(cuda_enter(NULL, on));
+    TN_TRY(cuda_check(NULL, cuda.DeviceSynchronize(), "waiting for the device"));
     TN_TRY(cuda_check(NULL, cuda.Memcpy(dst, src, bytes, cudaMemcpyDefault), "copying memory"));
     return to.type == TN_CPU ? cuda_wait(NULL, on, NULL) : TN_OK;
 }
@@ -89,6 +92,22 @@ static tn_status synchronize(tn_device device)
     return cuda_wait(NULL, device, NULL);
 }
 
+static tn_status stream_synchronize(tn_device device, void *stream)
+{
+    TN_TRY(cuda_enter(NULL, device));
+    return cuda_wait(NULL, device, stream);
+}
+
+static tn_status stream_query(tn_device device, void *stream, int32_t *busy)
+{
+    TN_TRY(cuda_enter(NULL, device));
+    cudaError_t error = cuda.StreamQuery(stream);
+    *busy = error == cudaErrorNotReady;
+    if (*busy)
+        cuda.GetLastError();
+    return *busy ? TN_OK : cuda_check(NULL, error, "asking a stream");
+}
+
 const tn_device_decl cuda_device = {
     .name = "cuda",
     .key = "CUDA",
@@ -97,4 +116,11 @@ const tn_device_decl cuda_device = {
     .count = count,
     .copy = copy,
     .synchronize = synchronize,
+    .stream_new = cuda_stream_new,
+    .stream_free = cuda_stream_free,
+    .stream_synchronize = stream_synchronize,
+    .stream_wait = cuda_stream_wait,
+    .stream_query = stream_query,
+    .alloc_on = cuda_alloc_on,
+    .free_on = cuda_free_on,
 };

@@ -159,8 +159,6 @@ static tn_status multiply_floating(tn_call *call, const product *p)
         pthread_mutex_lock(&lock);
         status = call_blas(call, &a, &b, &c, p);
         pthread_mutex_unlock(&lock);
-        if (call->stream)
-            cuda_note_stream(cuda_stream(call), cuda_ordinal(p->c->device));
     }
     if (status == TN_OK && c.t != p->c)
         status = cuda_copy_tensor(call, p->c, c.t);

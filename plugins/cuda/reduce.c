@@ -124,7 +124,7 @@ static tn_status split(tn_call *call, cuda_reduce *p, cuda_reduce_fn fn, tn_devi
     p->splits = (p->n_in + p->part - 1) / p->part;
     size_t bytes = (size_t)p->n_out * p->splits * CUDA_PARTIAL_BYTES;
     void *partial;
-    TN_TRY(cuda_alloc(device, bytes, &partial));
+    TN_TRY(cuda_alloc_on(device, call->stream, bytes, &partial));
     p->partial = partial;
     tn_status status = cuda_launch(call, (cuda_kernel_address)fn, (int64_t)p->n_out * p->splits,
                                    CUDA_REDUCE_THREADS, 0, p);
@@ -134,7 +134,7 @@ static tn_status split(tn_call *call, cuda_reduce *p, cuda_reduce_fn fn, tn_devi
     p->splits = 1;
     if (status == TN_OK)
         status = cuda_launch(call, (cuda_kernel_address)fn, p->n_out, threads_for(p->n_in), 0, p);
-    cuda_free(device, partial, bytes);
+    cuda_free_on(device, call->stream, false, partial, bytes);
     return status;
 }
 

@@ -215,6 +215,14 @@ tn_status cuda_enter(tn_call *call, tn_device device)
     return cuda_check(call, cuda.SetDevice(current), "choosing the device");
 }
 
+int cuda_switch(int ordinal)
+{
+    int was = current;
+    if (ordinal != current && cuda.SetDevice(ordinal) == cudaSuccess)
+        current = ordinal;
+    return was;
+}
+
 tn_status cuda_check(tn_call *call, cudaError_t error, const char *doing)
 {
     if (error == cudaSuccess)
@@ -236,11 +244,8 @@ tn_status cuda_launch(tn_call *call, cuda_kernel_address fn, int64_t blocks, int
     const void *address;
     __builtin_memcpy(&address, &fn, sizeof address);
     void *parameters[] = {args};
-    cudaStream_t stream = cuda_stream(call);
     cudaError_t error = cuda.LaunchKernel(address, (dim3){(unsigned)blocks, 1, 1},
                                           (dim3){(unsigned)threads, 1, 1}, parameters, shared,
-                                          stream);
-    if (stream)
-        cuda_note_stream(stream, current);
+                                          cuda_stream(call));
     return cuda_check(call, error, "starting a kernel");
 }

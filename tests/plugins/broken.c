@@ -1,11 +1,15 @@
 /* broken.c - shared objects that are not quite plugins, one fault each:
- *   what they export: NO_NOTE, NO_SYMBOL, FUNCTION_SYMBOL, NO_INIT, SHORT_TABLE, OTHER_NAME,
- *     OTHER_TABLE, EXTRA (one symbol more), WANTS (a symbol of libtenon)
- *   what their note says: NEWER, OLDER, FINGERPRINT, NOTE_REVISION, SHORT_NOTE, OWNER, NOTE_TYPE,
- *     UNPRINTABLE, NO_NAME, NEEDS_UNKNOWN, NEEDS_DRIVER, NEEDS_PATH, NEEDS_CPU="feature"
- *   how they are mapped: TEXT_RELOCATIONS
+ *   what they export: NO_NOTE, NO_SYMBOL, FUNCTION_SYMBOL, RESOLVED_SYMBOL (an indirect function's
+ *     answer), NO_INIT, NO_TEXTS, SHORT_TABLE, LONG_TABLE, SMALL_TABLE, CROOKED_TABLE, OTHER_NAME,
+ *     OTHER_TABLE, EXTRA (one symbol more), WANTS (a symbol of libtenon), UNDEFINED (of nobody)
+ *   what their note says: NEWER, OLDER, INVERTED, FINGERPRINT, NOTE_REVISION, SHORT_NOTE, LONG_NOTE,
+ *     OWNER, NOTE_TYPE, UNPRINTABLE, NO_NAME, NAMED="text", VERSION="text", HIDDEN (a text behind a
+ *     text), SCHEMAS (another hash), NEEDS_UNKNOWN, NEEDS_DRIVER, NEEDS_PATH, NEEDS_CPU="feature"
+ *   beside it: TWO_NOTES, HUGE_NOTE (another owner's, without an end)
+ *   how they are mapped: TEXT_RELOCATIONS, MUCH_TLS
  *   TALKS: a constructor sets TENON_TEST_CONSTRUCTED, which must not happen when the note refuses it
- *   CRASHES, HANGS, EXITS: init does that; CONSTRUCTOR_CRASHES: a constructor does */
+ *   CRASHES, HANGS, EXITS: init does that; CONSTRUCTOR_CRASHES, CONSTRUCTOR_EXITS, CONSTRUCTOR_HANGS,
+ *   RESOLVER_CRASHES (of an indirect function): before init */
 #include <tenon/plugin.h>
 
 #include <stdlib.h>
@@ -18,11 +22,51 @@ __attribute__((constructor)) static void talk(void)
 }
 #endif
 
-#ifdef CONSTRUCTOR_CRASHES
+#if defined(CONSTRUCTOR_CRASHES) || defined(CONSTRUCTOR_EXITS) || defined(CONSTRUCTOR_HANGS)
 __attribute__((constructor)) static void fall(void)
 {
+#ifdef CONSTRUCTOR_CRASHES
     abort();
+#elif defined(CONSTRUCTOR_EXITS)
+    exit(0);
+#else
+    for (;;)
+        pause();
+#endif
 }
+#endif
+
+#ifdef RESOLVER_CRASHES
+static int nothing(void)
+{
+    return 0;
+}
+static int (*resolve(void))(void)
+{
+    abort();
+    return nothing;
+}
+TN_HIDDEN int indirect(void) __attribute__((ifunc("resolve")));
+int (*const use_indirect)(void) = indirect;
+#endif
+
+#ifdef UNDEFINED
+int tenon_test_nobody_has_this(void);
+int (*const use_undefined)(void) = tenon_test_nobody_has_this;
+#endif
+
+#ifdef MUCH_TLS
+__attribute__((tls_model("initial-exec"))) _Thread_local char much[1 << 22];
+char *touch(int i);
+char *touch(int i)
+{
+    return much + i;
+}
+#endif
+
+#ifdef HUGE_NOTE
+__asm__(".section .note.aaaaa,\"a\",@note\n.balign 4\n.long 0xfffffff0, 4, 1\n.asciz "
+        "\"Huge\"\n.text\n");
 #endif
 
 #ifdef WANTS
@@ -53,7 +97,7 @@ static tn_status start(const tn_api *api, tn_registry *r)
     return TN_OK;
 }
 
-#ifdef NEWER
+#if defined(NEWER)
 #define ABI (TN_BORDER_REVISION + 1)
 #elif defined(OLDER)
 #define ABI 0
@@ -85,8 +129,26 @@ static tn_status start(const tn_api *api, tn_registry *r)
 #define DRIVER ""
 #endif
 
-#ifdef SHORT_NOTE
+#ifdef INVERTED
+#define BUILT 0
+#elif defined(NEWER)
+#define BUILT (TN_BORDER_REVISION + 1)
+#else
+#define BUILT TN_BORDER_REVISION
+#endif
+#ifdef SCHEMAS
+#define HASH UINT64_C(0x123456789abcdef0)
+#else
+#define HASH UINT64_C(0)
+#endif
+#ifndef VERSION
+#define VERSION "0.1"
+#endif
+
+#if defined(SHORT_NOTE)
 #define NOTE_BYTES 16u
+#elif defined(LONG_NOTE)
+#define NOTE_BYTES 0x7ffffff0u
 #else
 #define NOTE_BYTES ((uint32_t)(sizeof(tn_note) - offsetof(tn_note, revision)))
 #endif
@@ -104,30 +166,60 @@ static tn_status start(const tn_api *api, tn_registry *r)
 #define NAME "bro\tken"
 #elif defined(NO_NAME)
 #define NAME ""
+#elif defined(NAMED)
+#define NAME NAMED
+#elif defined(HIDDEN)
+#define NAME "broken\0rm -rf"
 #else
 #define NAME "broken"
 #endif
 
+#define NOTE                                                                                       \
+    {                                                                                              \
+        6, NOTE_BYTES, TYPE, WHOSE, LAYOUT, ABI, BUILT, TN_NOTE_WORDS(PRINT), TN_NOTE_WORDS(HASH), \
+            NAME, VERSION, CPU, DRIVER                                                             \
+    }
 #ifndef NO_NOTE
-static const tn_note note TN_NOTE_SECTION = {6,
-                                             NOTE_BYTES,
-                                             TYPE,
-                                             WHOSE,
-                                             LAYOUT,
-                                             ABI,
-                                             TN_BORDER_REVISION,
-                                             TN_NOTE_WORDS(PRINT),
-                                             TN_NOTE_WORDS(UINT64_C(0)),
-                                             NAME,
-                                             "0.1",
-                                             CPU,
-                                             DRIVER};
+static const tn_note note TN_NOTE_SECTION = NOTE;
+#endif
+#ifdef TWO_NOTES
+static const tn_note second TN_NOTE_SECTION = NOTE;
 #endif
 
 #ifdef OTHER_NAME
 #define TABLE_NAME "other"
 #else
 #define TABLE_NAME "broken"
+#endif
+
+#if defined(SHORT_TABLE)
+#define TABLE_BYTES 8
+#elif defined(LONG_TABLE)
+#define TABLE_BYTES 0x7fffffff
+#else
+#define TABLE_BYTES sizeof(tn_plugin)
+#endif
+#ifdef OTHER_TABLE
+#define TABLE_PRINT (PRINT ^ 2)
+#else
+#define TABLE_PRINT PRINT
+#endif
+#ifdef NO_INIT
+#define INIT NULL
+tn_status (*const keep)(const tn_api *, tn_registry *) = start;
+#else
+#define INIT start
+#endif
+#ifdef NO_TEXTS
+#define TABLE                                                                                      \
+    {                                                                                              \
+        TABLE_BYTES, ABI, TABLE_PRINT, NULL, NULL, INIT, NULL                                      \
+    }
+#else
+#define TABLE                                                                                      \
+    {                                                                                              \
+        TABLE_BYTES, ABI, TABLE_PRINT, TABLE_NAME, VERSION, INIT, NULL                             \
+    }
 #endif
 
 #if defined(FUNCTION_SYMBOL)
@@ -138,30 +230,30 @@ tn_status function(tn_registry *r)
 }
 #elif defined(NO_SYMBOL)
 TN_EXPORT const int something_else = 1;
-tn_status (*const keep)(const tn_api *, tn_registry *) = start;
+tn_status (*const keep_start)(const tn_api *, tn_registry *) = start;
+#elif defined(RESOLVED_SYMBOL)
+static const tn_plugin table = TABLE;
+static void (*answer(void))(void)
+{
+    void (*fn)(void);
+    *(const void **)&fn = &table;
+    return fn;
+}
+TN_EXPORT void function(void) __asm__("tenon_plugin") __attribute__((ifunc("answer")));
+#elif defined(SMALL_TABLE)
+static const tn_plugin whole = TABLE;
+TN_EXPORT const char small[8] __asm__("tenon_plugin") = {sizeof(tn_plugin)};
+const tn_plugin *const keep_whole = &whole;
+#elif defined(CROOKED_TABLE)
+struct __attribute__((packed)) crooked {
+    char odd;
+    tn_plugin table;
+};
+__attribute__((used)) static const struct crooked crooked = {1, TABLE};
+__asm__(".globl tenon_plugin\n.type tenon_plugin, @object\n.size tenon_plugin, 48\n"
+        ".set tenon_plugin, crooked + 1\n");
 #else
-TN_EXPORT const tn_plugin tenon_plugin = {
-#ifdef SHORT_TABLE
-    8,
-#else
-    sizeof(tn_plugin),
-#endif
-    ABI,
-#ifdef OTHER_TABLE
-    PRINT ^ 2,
-#else
-    PRINT,
-#endif
-    TABLE_NAME, "0.1",
-#ifdef NO_INIT
-    NULL,
-#else
-    start,
-#endif
-    NULL};
-#ifdef NO_INIT
-tn_status (*const keep)(const tn_api *, tn_registry *) = start;
-#endif
+TN_EXPORT const tn_plugin tenon_plugin = TABLE;
 #endif
 
 #ifdef EXTRA

@@ -47,7 +47,7 @@ static const tn_op_decl ops[] = {{.schema = TN_SCHEMA_abort}, {.schema = TN_SCHE
 static tn_status start(tn_registry *r)
 {
     const tn_kernel_decl kernels[] = {
-        {TN_SCHEMA_abort, "CPU", TN_KERNEL_FN(abort, abort_kernel), NULL, 0, 0, 0, 0, NULL},
+        {TN_SCHEMA_abort, "CPU", TN_KERNEL_FN(abort, abort_kernel), NULL, 0, 0, 0, 0, NULL, 0, 0},
         TN_KERNEL(off, "CPU", off)};
     TN_TRY(tn->register_ops(r, ops, TN_COUNT(ops)));
     return tn->register_kernels(r, kernels, TN_COUNT(kernels));

@@ -68,10 +68,11 @@ static tn_status with_device(tn_registry *r, tn_device_decl d)
 }
 
 #define KERNEL(schema_, key_, fn_, size_)                                                          \
-    ((tn_kernel_decl){schema_, key_, fn_, NULL, size_, 0, 0, 0, NULL})
+    ((tn_kernel_decl){schema_, key_, fn_, NULL, size_, 0, 0, 0, NULL, 0, 0})
 #define F NS "::f(Tensor x) -> Tensor"
 #define SIZE sizeof(struct args)
-#define DEVICE(name_, key_) ((tn_device_decl){name_, key_, alloc, release, count, NULL, NULL})
+#define DEVICE(name_, key_)                                                                        \
+    ((tn_device_decl){.name = name_, .key = key_, .alloc = alloc, .free = release, .count = count})
 
 static tn_status fine(tn_registry *r)
 {

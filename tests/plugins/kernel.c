@@ -27,7 +27,7 @@ static tn_status kernel(tn_call *call, struct tn_scale_args *a)
 }
 
 static const tn_kernel_decl kernels[] = {{TN_SCHEMA_scale, KEY, TN_KERNEL_FN(scale, kernel), NULL,
-                                          sizeof(struct tn_scale_args), RANK, 0, 0, NULL}};
+                                          sizeof(struct tn_scale_args), RANK, 0, 0, NULL, 0, 0}};
 
 static tn_status start(tn_registry *r)
 {

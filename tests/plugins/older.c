@@ -21,7 +21,7 @@ static tn_status scale(tn_call *call, struct tn_scale_args *a)
 }
 
 static const tn_kernel_decl kernels[] = {{TN_SCHEMA_scale, "CPU", TN_KERNEL_FN(scale, scale), NULL,
-                                          sizeof(struct tn_scale_args), 1, 0, 0, NULL}};
+                                          sizeof(struct tn_scale_args), 1, 0, 0, NULL, 0, 0}};
 
 static tn_status start(tn_registry *r)
 {

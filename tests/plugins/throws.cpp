@@ -1,5 +1,5 @@
 // throws.cpp - a plugin in C++ whose init throws (with EXIT: whose exit does; with KERNEL: whose kernel
-// of plgtest::scale does), through a frame of its own with a destructor, which counts itself in
+// of plgtest::scale does; with CONSTRUCTOR: whose static object does, inside dlopen), through a frame of its own with a destructor, which counts itself in
 // TENON_TEST_DESTROYED.
 #include <tenon/plugin.h>
 
@@ -21,6 +21,15 @@ void raise()
     throw std::runtime_error("no operators today");
 }
 
+#ifdef CONSTRUCTOR
+struct thrower {
+    thrower()
+    {
+        raise();
+    }
+} static_thrower;
+#endif
+
 const tn_op_decl op = {"plgthrows::f(Tensor x) -> Tensor", NULL, NULL, NULL, 0, 0, NULL};
 
 #ifdef KERNEL
@@ -36,9 +45,9 @@ tn_status start(tn_registry *r)
     TN_TRY(tn->register_ops(r, &op, 1));
 #if defined(KERNEL)
     static const tn_kernel_decl kernel = {
-        "plgtest::scale(Tensor x, float s) -> Tensor", "CPU", throws, NULL, 0, 1, 0, 0, NULL};
+        "plgtest::scale(Tensor x, float s) -> Tensor", "CPU", throws, NULL, 0, 1, 0, 0, NULL, 0, 0};
     return tn->register_kernels(r, &kernel, 1);
-#elif !defined(EXIT)
+#elif !defined(EXIT) && !defined(CONSTRUCTOR)
     raise();
 #endif
     return TN_OK;

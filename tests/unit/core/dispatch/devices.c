@@ -20,6 +20,11 @@ static tn_status no_memory(tn_device device, size_t bytes, void **out)
     return TN_ERR_UNSUPPORTED;
 }
 
+static void free_none(tn_device device, void *data, size_t bytes)
+{
+    (void)device, (void)data, (void)bytes;
+}
+
 static tn_status add_device(tn__plugin *p, const tn_device_decl *d, bool fail)
 {
     tn_registry r;
@@ -39,13 +44,15 @@ Test(devices, a_device_type_of_a_failed_transaction_is_gone, .init = begin)
     for (int i = 0; i < 16; i++) { /* more than there are types */
         snprintf(names[i], sizeof names[i], "npu%d", i);
         snprintf(keys[i], sizeof keys[i], "NPU%d", i);
-        tn_device_decl d = {.name = names[i], .key = keys[i], .alloc = no_memory};
+        tn_device_decl d = {
+            .name = names[i], .key = keys[i], .alloc = no_memory, .free = free_none};
         cr_assert_eq(add_device(&one, &d, true), TN_ERR_PLUGIN);
         HAS("NoSuchKey");
         cr_assert_neq(tn__device_parse(names[i], &device), TN_OK);
         cr_assert_lt(tn__key_parse(keys[i]), 0);
     }
-    static const tn_device_decl npu = {.name = "npu", .key = "NPU", .alloc = no_memory};
+    static const tn_device_decl npu = {
+        .name = "npu", .key = "NPU", .alloc = no_memory, .free = free_none};
     cr_assert_eq(add_device(&one, &npu, false), TN_OK, "%s", tn_error_last()->message);
     cr_assert_eq(tn__device_parse("npu:1", &device), TN_OK);
     cr_assert_eq(add_device(&two, &npu, false), TN_ERR_PLUGIN);
@@ -61,12 +68,12 @@ Test(devices, a_device_type_cannot_take_a_key_that_exists, .init = begin)
     static const char *const keys[] = {"CPU",       "Meta", "Autograd", "AutogradCPU",
                                        "Undefined", "",     NULL};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        tn_device_decl d = {.name = "xpu", .key = keys[i], .alloc = no_memory};
+        tn_device_decl d = {.name = "xpu", .key = keys[i], .alloc = no_memory, .free = free_none};
         cr_assert_eq(add_device(&one, &d, false), TN_ERR_PLUGIN, "%s", keys[i] ? keys[i] : "NULL");
     }
     static const char *const names[] = {"cpu", "meta", "", "a:b", NULL};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        tn_device_decl d = {.name = names[i], .key = "XPU", .alloc = no_memory};
+        tn_device_decl d = {.name = names[i], .key = "XPU", .alloc = no_memory, .free = free_none};
         cr_assert_eq(add_device(&one, &d, false), TN_ERR_PLUGIN);
     }
     tn_device device;

@@ -21,7 +21,12 @@ static tn_status no_memory(tn_device device, size_t bytes, void **out)
     return TN_ERR_UNSUPPORTED;
 }
 
-static const tn_device_decl fpga = {.name = "fpga", .key = "FPGA", .alloc = no_memory};
+static void free_none(tn_device device, void *data, size_t bytes)
+{
+    (void)device, (void)data, (void)bytes;
+}
+static const tn_device_decl fpga = {
+    .name = "fpga", .key = "FPGA", .alloc = no_memory, .free = free_none};
 
 static const char *how_of(const char *upstream)
 {

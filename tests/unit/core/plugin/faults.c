@@ -39,6 +39,19 @@ Test(faults, an_exception_of_exit_ends_there)
     cr_assert_str_eq(info.state, "unloaded");
 }
 
+/* Of a static object, inside dlopen: a probe finds it out, and the file is not tried again. */
+Test(faults, an_exception_of_a_constructor_is_found_by_a_probe)
+{
+    static const char words[] = "a constructor of it threw a C++ exception";
+    const char *throws = plugin_build("throws", "throws.cpp", "-DCONSTRUCTOR");
+    setenv("TENON_PLUGIN_PROBE", "1", 1);
+    plugin_refused(throws, "refused", words, "init that TN_PLUGIN names");
+    unsetenv("TENON_PLUGIN_PROBE");
+    plugin_refused(throws, "refused", "it is in quarantine until its file changes", words);
+    cr_assert_null(getenv("TENON_TEST_DESTROYED"), "it was run in this process");
+    plugin_loaded(plugin_build("scale", "scale.c", ""));
+}
+
 /* ---- remarks --------------------------------------------------------------------------------- */
 static const char *remark_of(const char *path_end)
 {

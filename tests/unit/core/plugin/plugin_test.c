@@ -12,7 +12,7 @@
 #include <tenon/op.h>
 #include <tenon/tensor.h>
 
-enum { PATH_CHARS = 512, MAX_PATHS = 160 };
+enum { PATH_CHARS = 512, MAX_PATHS = 320 };
 
 static char directory[PATH_CHARS];
 static char paths[MAX_PATHS][PATH_CHARS + 64];

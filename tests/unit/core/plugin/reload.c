@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tenon/tensor.h>
+
 #include "plugin_test.h"
 
 TestSuite(reload, .init = plugin_test_begin, .fini = plugin_test_end, .timeout = 120);
@@ -135,14 +137,156 @@ Test(reload, another_ones_kernel_of_higher_rank_stays)
     cr_assert_eq(scaled(tn_op_find("plgtest::scale"), 1), 3);
 }
 
-Test(reload, a_device_cannot_be_reloaded)
+/* ---- a device type ---------------------------------------------------------------------------- */
+static tn_device plgdev(void)
 {
-    const char *path = plugin_build("device", "device.c", "");
-    tn_plugin_handle *handle = plugin_loaded(path);
-    rebuild(path, "device.c", "-O2");
+    tn_device d;
+    cr_assert_eq(tn_device_parse("plgdev:0", &d), TN_OK);
+    return d;
+}
+
+static tn_tensor *on_plgdev(void)
+{
+    tn_tensor *t = NULL;
+    cr_assert_eq(tn_tensor_new(1, (int64_t[]){8}, TN_F32, plgdev(), &t), TN_OK, "%s",
+                 tn_error_last()->message);
+    return t;
+}
+
+/* Which build's kernel a tensor's call finds. */
+static int64_t build_of(tn_tensor *x)
+{
+    struct {
+        tn_frame frame;
+        int64_t result;
+        tn_tensor *x;
+    } a = {.frame = {sizeof a, 0}, .x = x};
+    cr_assert_eq(tn_op_call(tn_op_find("plgdevice::which"), &a), TN_OK, "%s",
+                 tn_error_last()->message);
+    return a.result;
+}
+
+static const char *told(const char *name)
+{
+    return getenv(name) ? getenv(name) : "";
+}
+
+static tn_plugin_handle *device_begin(const char **path, const char *flags)
+{
+    static int n;
+    char name[32];
+    snprintf(name, sizeof name, "device%d", n++);
+    unsetenv("TENON_TEST_FREED");
+    unsetenv("TENON_TEST_WAITED");
+    *path = plugin_build(name, "device.c", flags);
+    return plugin_loaded(*path);
+}
+
+Test(reload, a_device_whose_memory_is_gone)
+{
+    const char *path;
+    tn_plugin_handle *handle = device_begin(&path, "");
+    tn_release(on_plgdev());
+    cr_assert_str_eq(told("TENON_TEST_FREED"), "1");
+    tn_device before = plgdev();
+    rebuild(path, "device.c", "-DGENERATION=2");
+    cr_assert_eq(tn_plugin_reload(handle), TN_OK, "%s", tn_error_last()->message);
+    cr_assert_eq(plgdev().type, before.type, "the type has its number still");
+    tn_tensor *x = on_plgdev();
+    cr_assert_eq(build_of(x), 2);
+    tn_release(x);
+    cr_assert_str_eq(told("TENON_TEST_FREED"), "2");
+    cr_assert_eq(tn_plugin_unload(handle), TN_OK, "%s", tn_error_last()->message);
+}
+
+Test(reload, living_memory_goes_back_to_where_it_came_from)
+{
+    const char *path;
+    tn_plugin_handle *handle = device_begin(&path, "-DRELOADS");
+    tn_tensor *old = on_plgdev();
+    rebuild(path, "device.c", "-DRELOADS -DGENERATION=2");
+    cr_assert_eq(tn_plugin_reload(handle), TN_OK, "%s", tn_error_last()->message);
+    cr_assert_str_eq(told("TENON_TEST_WAITED"), "1", "what was on the old queues is waited for");
+    tn_tensor *new = on_plgdev();
+    cr_assert_eq(build_of(old), 2);
+    cr_assert_eq(build_of(new), 2);
+    cr_assert_eq(tn_plugin_unload(handle), TN_ERR_PLUGIN);
+    cr_assert(strstr(tn_error_last()->message, "2 tensor storages of its device type 'plgdev'"),
+              "%s", tn_error_last()->message);
+    tn_release(new);
+    cr_assert_str_eq(told("TENON_TEST_FREED"), "2");
+    cr_assert_eq(tn_plugin_unload(handle), TN_ERR_PLUGIN, "a former build's memory holds it, too");
+    tn_release(old);
+    cr_assert_str_eq(told("TENON_TEST_FREED"), "1");
+    cr_assert_str_eq(told("TENON_TEST_WAITED"), "2",
+                     "the new build may be at work with it, which the old one cannot know");
+    cr_assert_eq(tn_plugin_unload(handle), TN_OK, "%s", tn_error_last()->message);
+}
+
+Test(reload, living_memory_that_nobody_vouches_for)
+{
+    static const char *const flags[][2] = {{"", ""}, {"", "-DRELOADS"}, {"-DRELOADS", ""}};
+    for (int i = 0; i < 3; i++) {
+        const char *path;
+        char next[64];
+        tn_plugin_handle *handle = device_begin(&path, flags[i][0]);
+        tn_tensor *x = on_plgdev();
+        snprintf(next, sizeof next, "%s -DGENERATION=2", flags[i][1]);
+        rebuild(path, "device.c", next);
+        cr_assert_eq(tn_plugin_reload(handle), TN_ERR_PLUGIN);
+        cr_assert(strstr(tn_error_last()->message,
+                         "memory of the device type 'plgdev' is alive, and "
+                         "not both builds promise TN_DEVICE_RELOADS"),
+                  "%s", tn_error_last()->message);
+        cr_assert_eq(build_of(x), 1, "the old one serves on");
+        tn_release(on_plgdev());
+        cr_assert_str_eq(told("TENON_TEST_FREED"), "1");
+        tn_release(x);
+        cr_assert_eq(tn_plugin_reload(handle), TN_OK, "%s", tn_error_last()->message);
+        cr_assert_eq(tn_plugin_unload(handle), TN_OK);
+    }
+}
+
+Test(reload, a_new_build_with_another_device)
+{
+    const char *path;
+    tn_plugin_handle *handle = device_begin(&path, "-DRELOADS");
+    tn_tensor *x = on_plgdev();
+    rebuild(path, "device.c", "-DRELOADS -DNO_DEVICE");
     cr_assert_eq(tn_plugin_reload(handle), TN_ERR_PLUGIN);
-    cr_assert(strstr(tn_error_last()->message, "device type 'plgdev'"), "%s",
+    cr_assert(strstr(tn_error_last()->message, "does not bring the device type 'plgdev'"), "%s",
               tn_error_last()->message);
+    rebuild(path, "device.c", "-DRELOADS '-DKEY=\"OTHER\"'");
+    cr_assert_eq(tn_plugin_reload(handle), TN_ERR_PLUGIN);
+    cr_assert(strstr(tn_error_last()->message, "has the dispatch key 'PLGDEV'"), "%s",
+              tn_error_last()->message);
+    cr_assert_eq(build_of(x), 1);
+    tn_release(x);
+    rebuild(path, "device.c", "-DNO_DEVICE");
+    cr_assert_eq(tn_plugin_reload(handle), TN_OK, "%s", tn_error_last()->message);
+    tn_tensor *none = NULL;
+    cr_assert_eq(tn_tensor_new(1, (int64_t[]){8}, TN_F32, plgdev(), &none), TN_ERR_DEVICE);
+    cr_assert(strstr(tn_error_last()->message, "there is no plgdev device"), "%s",
+              tn_error_last()->message);
+}
+
+Test(reload, streams_are_the_old_builds)
+{
+    const char *path;
+    tn_plugin_handle *handle = device_begin(&path, "-DRELOADS -DSTREAMS");
+    tn_stream *s = NULL;
+    cr_assert_eq(tn_stream_new(plgdev(), &s), TN_OK, "%s", tn_error_last()->message);
+    rebuild(path, "device.c", "-DRELOADS -DSTREAMS -DGENERATION=2");
+    cr_assert_eq(tn_plugin_reload(handle), TN_ERR_PLUGIN);
+    cr_assert(
+        strstr(tn_error_last()->message, "1 stream of its device type 'plgdev' is still alive"),
+        "%s", tn_error_last()->message);
+    cr_assert_eq(tn_plugin_unload(handle), TN_ERR_PLUGIN);
+    tn_stream_free(s);
+    cr_assert_eq(tn_plugin_reload(handle), TN_OK, "%s", tn_error_last()->message);
+    cr_assert_eq(tn_stream_new(plgdev(), &s), TN_OK, "%s", tn_error_last()->message);
+    tn_stream_free(s);
+    cr_assert_eq(tn_plugin_unload(handle), TN_OK);
 }
 
 /* ---- under load ------------------------------------------------------------------------------ */

@@ -258,9 +258,9 @@ static tn_tensor *numbers(tn_dtype dtype, int seed)
     double values[210];
     for (int i = 0; i < 210; i++) {
         int v = (i * 37 + seed * 101) % 23;
-        values[i] = dtype == TN_U8    ? v % 7 + (seed == 2)
-                    : dtype <= TN_I64 ? v - 11 + (seed == 2 && v <= 11 ? -1 : 0)
-                                      : (v - 11.25) / 4;
+        values[i] = dtype == TN_U8                        ? v % 7 + (seed == 2)
+                    : tn_dtype_in(dtype, TN_DTYPES_WHOLE) ? v - 11 + (seed == 2 && v <= 11 ? -1 : 0)
+                                                          : (v - 11.25) / 4;
         if (seed == 2 && values[i] == 0)
             values[i] = 1;
     }
@@ -359,8 +359,8 @@ static void run_all(void)
             if (checks[i].dtypes >> d & 1)
                 *(run(&checks[i], d, false) ? &passed : &failed) += 1;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
-        for (tn_dtype d = TN_F16; d <= TN_F64; d++)
-            if (checks[i].dtypes >> d & 1)
+        for (tn_dtype d = 0; d < TN_DTYPE_COUNT; d++)
+            if (tn_dtype_in(d, checks[i].dtypes & TN_DTYPES_FLOATING))
                 *(run(&checks[i], d, true) ? &passed : &failed) += 1;
     fprintf(stderr, "cuda-sim: %d passed, %d failed (a simulator on the processor, not a GPU)\n",
             passed, failed);
