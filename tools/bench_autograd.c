@@ -48,7 +48,9 @@ static tn_status prepare(void)
         status = tn_tensor_from_data(&one, TN_F32, 1, (int64_t[]){1}, &leaf);
     if (status == TN_OK)
         status = tn_set_requires_grad(leaf, true);
-    return status == TN_OK ? chain(CHAIN, call_add) : status; /* its memory is then at hand */
+    if (status == TN_OK)
+        status = chain(CHAIN, call_add); /* its memory is then at hand */
+    return status == TN_OK ? chain(CHAIN, call_mul) : status;
 }
 
 static tn_status add_record(int64_t n)

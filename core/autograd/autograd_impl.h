@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/autograd/autograd.h"
 #include "core/base/block_cache.h"
@@ -21,7 +22,8 @@ typedef struct tn__edge {
     uint32_t nr;    /* which of the node's outputs */
 } tn__edge;
 
-/* What an output of a node looked like, to check and bring home its gradient. */
+/* What an output of a node looked like, to check and bring home its gradient. Begins as a tensor's
+ * kind does: TN__KIND_BYTES. */
 typedef struct tn__outlook {
     tn_device device;
     uint8_t dtype, ndim;
@@ -29,6 +31,12 @@ typedef struct tn__outlook {
     int64_t sizes[TN__INLINE_DIMS];
     int64_t *more; /* all sizes, of more than TN__INLINE_DIMS dimensions; else NULL */
 } tn__outlook;
+_Static_assert(offsetof(tn__outlook, dtype) ==
+                       offsetof(tn_tensor, dtype) - offsetof(tn_tensor, device) &&
+                   offsetof(tn__outlook, ndim) ==
+                       offsetof(tn_tensor, ndim) - offsetof(tn_tensor, device) &&
+                   offsetof(tn__outlook, sizes) == TN__KIND_BYTES,
+               "an outlook begins as a tensor's kind");
 
 static inline const int64_t *tn__outlook_sizes(const tn__outlook *o)
 {
@@ -44,7 +52,8 @@ typedef struct tn__pass {
 typedef struct tn__node_class {
     /* From the gradients of the outputs (borrowed, NULL: undefined; at least one is defined) to
      * those of the edges: out[n_edges], NULL at entry, references of their own. Entries whose edge
-     * goes nowhere may be left. On failure out is all NULL. `wants[i]`: edge i is asked for. */
+     * goes nowhere may be left. On failure out is all NULL. `wants[i]`: edge i is asked for; NULL:
+     * all are (tn__wanted). */
     tn_status (*run)(tn__node *n, const tn__pass *pass, tn_tensor *const *grads, const bool *wants,
                      tn_tensor **out);
     /* Drops what was saved for run: after a pass that does not keep the graph. Running it again is
@@ -62,20 +71,28 @@ typedef struct tn__hooks tn__hooks; /* hooks.c */
 struct tn_node {
     atomic_int refs; /* of a leaf's node unused: its tensor counts */
     uint32_t n_edges, n_outputs;
+    int32_t line;      /* call site in the forward pass */
     uint64_t sequence; /* grows along a thread's recording: greater is later */
     const tn__node_class *class;
     const char *name; /* "MulBackward" */
     const tn_op *op;  /* NULL: not an operator's */
-    const char *file; /* call site in the forward pass */
-    int32_t line;
+    union {
+        const char *file;    /* call site */
+        tn__node *next_dead; /* while a graph is freed */
+    };
+    tn__edge *edges;        /* [n_edges] */
+    tn__outlook *outlooks;  /* [n_outputs]; one_output, or tn__alloc'd */
+    tn__hooks *hooks;       /* NULL: none */
+    tn__outlook one_output; /* outlooks of a node with one output */
     atomic_bool busy;       /* a thread is in run or drop: tn__node_lock */
     bool dropped;           /* drop was called, and there was something to drop */
-    tn__edge *edges;        /* [n_edges] */
-    tn__outlook *outlooks;  /* [n_outputs] */
-    tn__hooks *hooks;       /* NULL: none */
-    tn__node *next_dead;    /* while a graph is freed */
-    tn__outlook one_output; /* outlooks of a node with one output */
 };
+
+/* Of what run is given: whether the gradient of edge i is asked for. */
+static inline bool tn__wanted(const tn__node *n, const bool *wants, uint32_t i)
+{
+    return wants ? wants[i] : n->edges[i].node != NULL;
+}
 
 extern const tn__node_class tn__leaf_class;
 static inline bool tn__is_leaf_node(const tn__node *n)
@@ -111,6 +128,12 @@ static inline tn__record *tn__record_of(const tn_tensor *t)
     return tn__impl(t)->autograd;
 }
 
+/* A view and its base, until one of them is given other memory. */
+static inline bool tn__shares_memory(const tn_tensor *a, const tn_tensor *b)
+{
+    return tn__impl(a)->storage == tn__impl(b)->storage;
+}
+
 /* ---- record.c: records ----------------------------------------------------------------------- */
 tn_status tn__record_need(tn_tensor *t, tn__record **out); /* makes it when absent */
 /* Whether a gradient would flow to t; looks at a view's base when that was written since. */
@@ -138,8 +161,20 @@ static inline tn_status tn__edge_of(tn_tensor *t, tn__edge *out)
 /* t becomes output nr of n (held from here on). */
 tn_status tn__set_history(tn_tensor *t, tn__node *n, uint32_t nr);
 /* The same for the only output of n, a tensor that nobody has yet: takes over the caller's reference
- * to n. */
-tn_status tn__begin_history(tn_tensor *t, tn__node *n);
+ * to n. An argument of n has a record already, so tn__autograd_drop is set. */
+static inline tn_status tn__begin_history(tn_tensor *t, tn__node *n)
+{
+    tn__record *r = tn__small_alloc(sizeof *r);
+    if (TN__UNLIKELY(!r))
+        return tn__fail_memory(NULL, sizeof *r);
+    *r = (tn__record){.grad_fn = n};
+    tn__impl(t)->autograd = r;
+    t->keys |= TN__KEY_AUTOGRAD;
+    return TN_OK;
+}
+
+/* replace.c: whether t may be given the memory of `of` and this shape. */
+tn_status tn__may_replace(tn_call *call, const tn_tensor *t, const tn_tensor *of, tn_ints sizes);
 
 /* ---- node.c ---------------------------------------------------------------------------------- */
 /* The common part of a node without edges and outputs; one reference, the caller's. one_output is
@@ -160,17 +195,24 @@ static inline void tn__node_init(tn__node *n, const tn__node_class *class, const
     n->dropped = false;
     n->edges = NULL;
     n->outlooks = &n->one_output;
+    n->one_output.more = NULL;
     n->hooks = NULL;
 }
 void tn__node_retain(tn__node *n);
 void tn__node_release(tn__node *n); /* frees a graph of any depth without recursion */
+/* The two steps of that, for a node that is no leaf's: whether the caller's reference was the last
+ * one, and what follows then. */
+static inline bool tn__node_lose(tn__node *n)
+{
+    return atomic_load_explicit(&n->refs, memory_order_acquire) == 1 ||
+           atomic_fetch_sub_explicit(&n->refs, 1, memory_order_acq_rel) == 1;
+}
+void tn__node_free(tn__node *n);
 tn_status tn__outlook_set_more(tn__outlook *o, const tn_tensor *t); /* of many dimensions */
+/* Of an outlook that has no `more`. */
 static inline tn_status tn__outlook_set(tn__outlook *o, const tn_tensor *t)
 {
-    o->device = t->device;
-    o->dtype = t->dtype;
-    o->ndim = t->ndim;
-    o->more = NULL;
+    memcpy(o, &t->device, TN__KIND_BYTES);
     o->differentiable = true;
     if (TN__UNLIKELY(t->ndim > TN__INLINE_DIMS))
         return tn__outlook_set_more(o, t);
@@ -189,8 +231,9 @@ typedef struct tn__saved {
     tn_tensor *t;     /* the tensor, or of an output or a written tensor an alias without history */
     uint32_t version; /* of its storage when it was saved */
     bool is_output;
-    bool counted; /* in its storage's savers */
-    uint32_t nr;  /* which output, when is_output */
+    bool counted;   /* in its storage's savers */
+    uint16_t moves; /* tn__tensor.moves, when it was saved */
+    uint32_t nr;    /* which output, when is_output */
 } tn__saved;
 /* Retains an input. */
 tn_status tn__save_input(tn__saved *s, tn_tensor *t);
@@ -216,8 +259,19 @@ typedef struct tn__held { /* tensors that live until the function returns */
     tn__held_list *lists;
     tn_tensor *first[12];
 } tn__held;
-void tn__grad_call_begin(tn_grad_call *g, tn__held *held); /* zeroes both */
 void tn__held_release(tn__held *held);
+static inline tn__held *tn__held_begin(tn__held *held)
+{
+    held->tensors = held->first;
+    held->n = 0;
+    held->capacity = sizeof held->first / sizeof *held->first;
+    held->lists = NULL;
+    return held;
+}
+static inline void tn__grad_call_begin(tn_grad_call *g, tn__held *held) /* zeroes both */
+{
+    *g = (tn_grad_call){.size = sizeof *g, .held = tn__held_begin(held)};
+}
 static inline void tn__grad_call_end(tn_grad_call *g)
 {
     tn__held *held = g->held;
@@ -270,6 +324,8 @@ tn_status tn__op_add(tn_tensor *a, tn_tensor *b, tn_tensor **out);
 tn_status tn__op_add_into(tn_tensor *self, tn_tensor *other); /* add_ */
 tn_status tn__op_clone(tn_tensor *t, tn_tensor **out);
 tn_status tn__op_alias(tn_tensor *t, tn_tensor **out); /* a view of all of it */
+tn_status tn__op_view_as_real(tn_tensor *t, tn_tensor **out);
+tn_status tn__op_view_as_complex(tn_tensor *t, tn_tensor **out);
 tn_status tn__op_expand(tn_tensor *t, tn_ints sizes, tn_tensor **out);
 tn_status tn__op_sum_to(tn_tensor *t, int64_t ndim, const int64_t *sizes, tn_tensor **out);
 tn_status tn__op_to_dtype(tn_tensor *t, tn_dtype dtype, tn_tensor **out); /* complex -> real: Re */

@@ -46,25 +46,30 @@ static TN_COLD tn_status needs_gradient(const request *q, int64_t i, const tn_te
                     tn__dtype_name(t->dtype));
 }
 
+static bool is_complex(const tn_tensor *t)
+{
+    return TN_DTYPE_BIT(t->dtype) & TN_DTYPES_COMPLEX;
+}
+
 static TN_COLD tn_status wrong_gradient(const request *q, int64_t i, const tn_tensor *t,
                                         const tn_tensor *grad)
 {
     char expected[TN__SHAPE_CHARS], got[TN__SHAPE_CHARS], here[32], there[32];
     return tn__fail(NULL, TN_ERR_AUTOGRAD,
                     "%s: the gradient given for output %lld has shape %s and dtype %s, on device "
-                    "%s; expected shape %s and a dtype that %s can take, on %s",
+                    "%s; expected shape %s and a %s dtype, as %s is, on %s",
                     q->name, (long long)i, tn__shape_text(got, grad->ndim, grad->sizes),
                     tn__dtype_name(grad->dtype), tn__device_text(here, grad->device),
-                    tn__shape_text(expected, t->ndim, t->sizes), tn__dtype_name(t->dtype),
+                    tn__shape_text(expected, t->ndim, t->sizes),
+                    is_complex(t) ? "complex" : "floating", tn__dtype_name(t->dtype),
                     tn__device_text(there, t->device));
 }
 
 static bool fits(const tn_tensor *t, const tn_tensor *grad)
 {
-    tn_dtypes floating = TN_DTYPES_FLOATING, complex = TN_DTYPES_COMPLEX;
-    bool is_complex = TN_DTYPE_BIT(t->dtype) & complex;
+    tn_dtypes allowed = is_complex(t) ? TN_DTYPES_COMPLEX : TN_DTYPES_FLOATING;
     if (grad->ndim != t->ndim || !tn__same_device_as(grad->device, t->device) ||
-        !(TN_DTYPE_BIT(grad->dtype) & (is_complex ? complex : floating)))
+        !(TN_DTYPE_BIT(grad->dtype) & allowed))
         return false;
     for (int d = 0; d < t->ndim; d++)
         if (grad->sizes[d] != t->sizes[d])
@@ -202,12 +207,15 @@ static tn_status run(void *arg)
     tn_grad_mode mode =
         tn__mode_set(walk.options.create_graph ? TN_GRAD_ENABLED : TN_GRAD_DISABLED);
     tn__mode_tls.flags = 0; /* gradients are no inference tensors, wherever backward is called */
+    uint64_t include = tn__keys_tls.include;
+    tn__keys_tls.include &= ~TN__KEY(TN__BIT_AUTOCAST); /* the forward pass has chosen the dtypes */
     tn_status status = set_up(q);
     if (status == TN_OK)
         status = tn__walk_run(&walk, q->roots, q->n_roots);
     if (status == TN_OK && q->captures)
         status = check_used(q);
     tear_down(q, status);
+    tn__keys_tls.include = include;
     tn__mode_restore(mode);
     return status;
 }

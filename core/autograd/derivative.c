@@ -85,6 +85,7 @@ static tn_status add_field(tn__derivative *d, int i, const tn_derivative_field *
     if (!df || !(df->value_for || df->shape_for))
         return TN_OK;
     d->keeps_results |= is_result;
+    d->n_kept_results += is_result;
     d->kept[d->n_kept++] = (tn__kept){.place = place,
                                       .result = is_result ? (int8_t)i : -1,
                                       .value_for = df->value_for,
@@ -124,6 +125,8 @@ static tn_status fill(tn__derivative *d, const tn_op *op, const tn_derivative_fi
         TN__TRY(add_field(d, i, i < n_fields ? &fields[i] : NULL));
     bool writes = d->effect == TN__EFFECT_INPLACE || d->effect == TN__EFFECT_OUT;
     d->is_usual = d->decl.backward && !writes && !d->has_lists;
+    d->is_short = d->is_usual && d->is_plain;
+    d->has_one_result = d->n_results == 1 && d->results[0].differentiable && !d->results[0].is_list;
     tn__op_node_prepare(d);
     return TN_OK;
 }
@@ -168,6 +171,32 @@ const tn__derivative *tn__derivative_unknown(const tn_op *op)
 }
 
 /* ---- registration ---------------------------------------------------------------------------- */
+/* A gradient is a tensor's, and a tensor is kept for gradients that there are. */
+static tn_status check_fields(const tn_derivative_decl *decl, const tn__layout *built,
+                              const char *name)
+{
+    const uint32_t marks = TN_FIELD_DIFFERENTIABLE | TN_FIELD_NO_FORMULA;
+    uint64_t gradients = 0;
+    for (uint32_t i = 0; i < decl->n_fields; i++)
+        if (i >= (uint32_t)built->n_results && decl->fields[i].flags & marks)
+            gradients = gradients << 1 | 1;
+    for (uint32_t i = 0; i < decl->n_fields; i++) {
+        const tn_derivative_field *df = &decl->fields[i];
+        const tn_field *f = &built->fields[i];
+        if ((df->flags || df->value_for || df->shape_for) && !is_tensor(f))
+            return tn__fail(
+                NULL, TN_ERR_PLUGIN,
+                "the derivative of %s speaks of '%s', which is of type %s and no tensor", name,
+                f->name, f->type);
+        if ((df->value_for | df->shape_for) & ~gradients)
+            return tn__fail(NULL, TN_ERR_PLUGIN,
+                            "the derivative of %s keeps '%s' for the gradient of an argument that "
+                            "it does not mark as differentiable",
+                            name, f->name);
+    }
+    return TN_OK;
+}
+
 /* The declaration's schema is the operator's, or an older one that it grew from: results and
  * arguments that both have stand at the same places. */
 static tn_status check_decl(const tn_derivative_decl *decl, const tn_op *op)
@@ -186,7 +215,7 @@ static tn_status check_decl(const tn_derivative_decl *decl, const tn_op *op)
                         "the derivative of %s describes %u fields; its schema has %d results and "
                         "%d arguments",
                         op->name, decl->n_fields, built->n_results, built->n_args);
-    return TN_OK;
+    return check_fields(decl, built, op->name);
 }
 
 static tn_status register_form(tn_registry *r, const tn_derivative_decl *decl, const tn_op *op)

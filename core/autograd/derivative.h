@@ -5,7 +5,11 @@
 
 #include "core/autograd/autograd_impl.h"
 
-enum { TN__MOST_DIFFERENTIABLE = 16, TN__MOST_FIELDS = 48 };
+enum {
+    TN__MOST_DIFFERENTIABLE = 16,
+    TN__MOST_FIELDS = 48,
+    TN__LEADING = 4, /* tensors at a frame's beginning that are told from the rest */
+};
 
 typedef enum tn__effect {                     /* of a call on its tensors */
                           TN__EFFECT_NEW,     /* results are new tensors */
@@ -36,16 +40,22 @@ typedef struct tn__derivative {
     tn_derivative_decl decl; /* backward NULL: no gradient flows through */
     const tn_op *op;
     tn__effect effect;
-    int n_args, n_results, n_outs, n_kept, n_lists;
-    bool has_lists;     /* a differentiable argument is a Tensor[] */
+    int n_args, n_results, n_outs, n_lists;
+    int n_kept, n_kept_results; /* of the kept fields, those that are results come first */
+    bool has_lists;             /* a differentiable argument is a Tensor[] */
     bool is_plain;      /* no field at all is a list or a string: all its nodes have one size */
     bool keeps_results; /* of a result something is saved, or it is a list */
     bool unknown;       /* there is no formula: the fallback's */
     bool is_usual; /* it has a formula, writes no argument, and has no lists to differentiate */
-    int written;   /* INPLACE: which differentiable argument is written; -1: none of them */
-    uint16_t self; /* INPLACE: its offset */
+    bool is_short; /* and it is plain */
+    bool has_one_result; /* a tensor that is differentiable, and no other result */
+    int written;         /* INPLACE: which differentiable argument is written; -1: none of them */
+    uint16_t self;       /* INPLACE: its offset */
     uint32_t frame_size;
-    size_t node_bytes; /* is_plain: of a node that saves nothing */
+    uint32_t leading_end; /* of a frame's first tensors, if it has no others before it */
+    int n_leading;
+    size_t edges_at;   /* where a node's edges stand */
+    size_t node_bytes; /* is_plain: of a node, with room for all that it may save */
     int node_class;    /* and the class of its block */
     tn__place args[TN__MOST_DIFFERENTIABLE];
     tn__place results[TN_MAX_OPERANDS];
@@ -69,18 +79,13 @@ const tn__derivative *tn__derivative_unknown(const tn_op *op);
 
 /* ---- op_node.c: a recorded call -------------------------------------------------------------- */
 typedef struct tn__survey { /* what a call asks for */
-    uint64_t wants;         /* bit i: argument i requires a gradient */
-    int32_t n_edges;        /* entries of all differentiable arguments */
+    bool wants;             /* an argument requires a gradient */
     bool tangents;
+    int32_t n_edges; /* entries of all differentiable arguments */
 } tn__survey;
 
 /* Sets what is the same for all nodes of the derivative. */
 void tn__op_node_prepare(tn__derivative *d);
-/* A node with edges and saved arguments, before the call has run. */
-tn_status tn__op_node_new(const tn__derivative *d, const void *frame, const tn__survey *s,
-                          const char *file, int line, tn__node **out);
-/* Saves what is needed of the results, after the call. */
-tn_status tn__op_node_save_results(tn__node *n, const void *frame);
 
 static inline tn_tensor *tn__tensor_at(const void *frame, uint16_t offset)
 {

@@ -107,13 +107,13 @@ static inline tn_status lock_node(tn__node *n)
                : wait_for_node(n);
 }
 
-static inline tn_status call_node(tn__walk *w, tn__step *s, tn__bench *b)
+static inline tn_status call_node(tn__walk *w, tn__step *s, tn__bench *b, const bool *wants)
 {
     tn__node *n = s->node;
     tn__running running = {n, tn__running_tls};
     TN__TRY(lock_node(n));
     tn__running_tls = &running;
-    tn_status status = n->class->run(n, &w->options, s->grads, b->wants, b->out);
+    tn_status status = n->class->run(n, &w->options, s->grads, wants, b->out);
     if (status == TN_OK && !w->options.keep_graph)
         n->class->drop(n);
     tn__running_tls = running.outer;
@@ -121,24 +121,27 @@ static inline tn_status call_node(tn__walk *w, tn__step *s, tn__bench *b)
     return TN__LIKELY(status == TN_OK) ? TN_OK : explain(w, n, status);
 }
 
-static TN_COLD tn_status run_watched(tn__walk *w, tn__step *s, tn__bench *b)
+/* Where some gradients alone are asked for, the step knows which edges lead to them. */
+static tn_status call_for_some(tn__walk *w, tn__step *s, tn__bench *b)
 {
-    tn__node *n = s->node;
-    TN__TRY(tn__hooks_run_before(n, s->grads));
-    tn_status status = call_node(w, s, b);
-    if (status == TN_OK && w->anomaly)
-        status = check_numbers(n, b->out);
-    return status == TN_OK ? tn__hooks_run_after(n, b->out, s->grads) : status;
+    for (uint32_t i = 0, n = s->node->n_edges; i < n; i++)
+        b->wants[i] = s->next[i] != NULL;
+    return call_node(w, s, b, b->wants);
 }
 
 static inline tn_status run_node(tn__walk *w, tn__step *s, tn__bench *b)
 {
+    return TN__LIKELY(w->n_captures < 0) ? call_node(w, s, b, NULL) : call_for_some(w, s, b);
+}
+
+static tn_status run_watched(tn__walk *w, tn__step *s, tn__bench *b)
+{
     tn__node *n = s->node;
-    for (uint32_t i = 0; i < n->n_edges; i++)
-        b->wants[i] = s->next[i] != NULL;
-    if (TN__LIKELY(!has_hooks(&n->hooks) && !w->anomaly))
-        return call_node(w, s, b);
-    return run_watched(w, s, b);
+    TN__TRY(tn__hooks_run_before(n, s->grads));
+    tn_status status = run_node(w, s, b);
+    if (status == TN_OK && w->anomaly)
+        status = check_numbers(n, b->out);
+    return status == TN_OK ? tn__hooks_run_after(n, b->out, s->grads) : status;
 }
 
 static tn_status add_to_leaf(tn__walk *w, tn__step *s)
@@ -164,29 +167,51 @@ static inline bool has_gradient(const tn__step *s)
     return false;
 }
 
-static inline void release_all(tn_tensor **tensors, uint32_t n)
+static void release_all(tn_tensor **tensors, uint32_t n)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (tensors[i]) {
-            tn__tensor_release(tensors[i]);
-            tensors[i] = NULL;
-        }
+    for (uint32_t i = 0; i < n; i++) {
+        tn__tensor_release(tensors[i]);
+        tensors[i] = NULL;
+    }
+}
+
+static inline void release_grads(tn__step *s)
+{
+    if (TN__UNLIKELY(s->node->n_outputs != 1)) {
+        release_all(s->grads, s->node->n_outputs);
+        return;
+    }
+    tn__tensor_release(s->grads[0]);
+    s->grads[0] = NULL;
+}
+
+/* A leaf, or a node that somebody looks at. */
+static __attribute__((noinline)) tn_status run_with_care(tn__walk *w, tn__step *s, tn__bench *b)
+{
+    tn__node *n = s->node;
+    if (!s->needed) /* a root above nothing that is asked for */
+        return TN_OK;
+    if (s->capture >= 0 || has_hooks(tensor_hooks(n)))
+        TN__TRY(show_gradients(w, s));
+    if (!s->runs)
+        return TN_OK;
+    if (tn__is_leaf_node(n))
+        return add_to_leaf(w, s);
+    return has_hooks(&n->hooks) || w->anomaly ? run_watched(w, s, b) : run_node(w, s, b);
 }
 
 static inline __attribute__((always_inline)) tn_status run_step(tn__walk *w, tn__step *s,
                                                                 tn__bench *b)
 {
     tn__node *n = s->node;
-    if (TN__UNLIKELY(!has_gradient(s)))
+    if (TN__UNLIKELY(!s->grads[0] && !has_gradient(s)))
         return TN_OK;
-    tn_status status = TN_OK;
-    if (TN__UNLIKELY(s->capture >= 0 || has_hooks(tensor_hooks(n))))
-        status = show_gradients(w, s);
-    if (status == TN_OK && s->runs)
-        status = tn__is_leaf_node(n) ? add_to_leaf(w, s) : run_node(w, s, b);
+    bool plain = s->runs && s->capture < 0 && !tn__is_leaf_node(n) && !has_hooks(&n->hooks) &&
+                 !w->anomaly;
+    tn_status status = TN__LIKELY(plain) ? run_node(w, s, b) : run_with_care(w, s, b);
     if (TN__UNLIKELY(status != TN_OK))
         release_all(b->out, n->n_edges);
-    release_all(s->grads, n->n_outputs);
+    release_grads(s);
     return status;
 }
 
@@ -219,22 +244,25 @@ static inline __attribute__((always_inline)) tn_status deliver(tn__walk *w, tn__
                                                                tn__bench *b)
 {
     const tn__node *n = s->node;
-    tn_status status = TN_OK;
     for (uint32_t i = 0; i < n->n_edges; i++) {
         tn__step *to = s->next[i];
         tn_tensor *grad = b->out[i];
-        b->out[i] = NULL;
-        if (!to || TN__UNLIKELY(status != TN_OK)) {
-            if (TN__UNLIKELY(grad != NULL))
-                tn__tensor_release(grad);
-            continue;
-        }
-        if (TN__LIKELY(grad != NULL))
+        tn_status status = TN_OK;
+        if (TN__LIKELY(to && grad)) {
+            b->out[i] = NULL;
             status = give(w, n, to, n->edges[i].nr, grad);
-        if (status == TN_OK && --to->dependencies == 0)
+        } else if (TN__UNLIKELY(grad != NULL)) { /* that nobody has asked for */
+            b->out[i] = NULL;
+            tn__tensor_release(grad);
+        }
+        if (to && TN__LIKELY(status == TN_OK) && --to->dependencies == 0)
             status = become_ready(w, to, b);
+        if (TN__UNLIKELY(status != TN_OK)) {
+            release_all(b->out, n->n_edges);
+            return status;
+        }
     }
-    return status;
+    return TN_OK;
 }
 
 tn_status tn__step_deliver(tn__walk *w, tn__step *s, tn__bench *b)

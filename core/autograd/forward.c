@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "core/autograd/slices.h"
 #include "core/dispatch/pointwise.h"
 
 _Thread_local uint64_t tn__forward_active __attribute__((tls_model("initial-exec")));
@@ -19,12 +20,18 @@ static tn_tensor *tangent_of(const tn_tensor *t)
     return r && r->tangent && r->tangent_level == tn__forward_active ? r->tangent : NULL;
 }
 
+static const tn_tensor *base_of(const tn_tensor *t)
+{
+    const tn_tensor *base = t ? tn__impl(t)->base : NULL;
+    return base && tn__shares_memory(base, t) ? base : NULL;
+}
+
 bool tn__forward_any(const tn__derivative *d, const void *frame)
 {
     for (int i = 0; i < d->n_args; i++) {
         tn__items span = tn__items_at(frame, &d->args[i]);
         for (int64_t j = 0; j < span.len; j++)
-            if (tangent_of(span.data[j]))
+            if (tangent_of(span.data[j]) || tangent_of(base_of(span.data[j])))
                 return true;
     }
     return false;
@@ -42,22 +49,63 @@ static tn_status set_tangent(tn_tensor *t, tn_tensor *tangent)
     return TN_OK;
 }
 
+/* The tangent of a view that is older than its base's: the part of that. */
+static tn_status find_tangent(tn_tensor *t, tn_tensor **out)
+{
+    const tn_tensor *base = base_of(t);
+    tn_tensor *whole = tangent_of(base);
+    if ((*out = tangent_of(t)) || !whole || !tn__view_is_followed(base, t))
+        return TN_OK;
+    TN__TRY(tn__view_part(base, t, whole, out));
+    tn_status status = set_tangent(t, *out);
+    tn__tensor_release(*out);
+    return status;
+}
+
+static bool lies_alike(const tn_tensor *a, const tn_tensor *b)
+{
+    for (int d = 0; d < a->ndim; d++)
+        if (a->sizes[d] > 1 && a->strides[d] != b->strides[d])
+            return false;
+    return true;
+}
+
+/* The same of a tensor of its own memory: the tangent lies as it does, so that views of the one are
+ * views of the other. */
+static tn_status set_own_tangent(tn_tensor *t, tn_tensor *tangent)
+{
+    tn_tensor *laid;
+    if (!(t->flags & TN_TENSOR_DENSE) || lies_alike(t, tangent))
+        return set_tangent(t, tangent);
+    TN__TRY(
+        tn__op_new_strided(t, (tn_ints){t->sizes, t->ndim}, (tn_ints){t->strides, t->ndim}, &laid));
+    tn_status status = tn__op_copy_into(laid, tangent);
+    if (status == TN_OK)
+        status = set_tangent(t, laid);
+    tn__tensor_release(laid);
+    return status;
+}
+
 /* ---- tangents as an operator's arguments ----------------------------------------------------- */
 typedef struct tangents { /* of all differentiable arguments, flat as edges are */
     tn_tensor **in;
     int32_t first[TN__MOST_DIFFERENTIABLE + 1], n;
 } tangents;
 
-static void gather(const tn__derivative *d, const void *frame, tangents *t)
+static tn_status gather(const tn__derivative *d, const void *frame, tangents *t)
 {
     int32_t at = 0;
     for (int i = 0; i < d->n_args; i++) {
         tn__items span = tn__items_at(frame, &d->args[i]);
         t->first[i] = at;
-        for (int64_t j = 0; j < span.len; j++)
-            t->in[at++] = tangent_of(span.data[j]);
+        for (int64_t j = 0; j < span.len; j++, at++) {
+            t->in[at] = NULL;
+            if (span.data[j])
+                TN__TRY(find_tangent(span.data[j], &t->in[at]));
+        }
     }
     t->first[d->n_args] = t->n = at;
+    return TN_OK;
 }
 
 static tn_status zeros_like(tn_tensor *t, tn_tensor **out)
@@ -237,33 +285,20 @@ static tn_status fit(tn_grad_call *g, const tn_tensor *t, tn_tensor **tangent)
  * the base's memory. */
 static tn_status written_tangent(tn_tensor *self, tn_tensor **out)
 {
-    tn_tensor *base = tn__impl(self)->base, *made;
-    if ((*out = tangent_of(self)))
+    tn_tensor *base = (tn_tensor *)base_of(self), *root = base ? base : self, *made;
+    TN__TRY(find_tangent(self, out));
+    if (*out)
         return TN_OK;
-    if (base && base->dtype != self->dtype)
+    if (base && !tn__view_is_followed(base, self))
         return tn__fail(NULL, TN_ERR_UNSUPPORTED,
                         "forward mode: a view of dtype %s is written in place whose base has dtype "
                         "%s; write the base",
                         tn__dtype_name(self->dtype), tn__dtype_name(base->dtype));
-    tn_tensor *root = base ? base : self;
-    if (!tangent_of(root)) {
-        TN__TRY(tn__op_new_strided(root, (tn_ints){root->sizes, root->ndim},
-                                   (tn_ints){root->strides, root->ndim}, &made));
-        tn_status status = set_tangent(root, made);
-        tn__tensor_release(made);
-        TN__TRY(status);
-    }
-    if (base) {
-        tn_tensor *whole = tangent_of(base);
-        TN__TRY(tn__op_as_strided(
-            whole, (tn_ints){self->sizes, self->ndim}, (tn_ints){self->strides, self->ndim},
-            tn__impl(whole)->offset + tn__impl(self)->offset - tn__impl(base)->offset, &made));
-        tn_status status = set_tangent(self, made);
-        tn__tensor_release(made);
-        TN__TRY(status);
-    }
-    *out = tangent_of(self);
-    return TN_OK;
+    TN__TRY(tn__op_new_strided(root, (tn_ints){root->sizes, root->ndim},
+                               (tn_ints){root->strides, root->ndim}, &made));
+    tn_status status = set_tangent(root, made);
+    tn__tensor_release(made);
+    return status == TN_OK ? find_tangent(self, out) : status;
 }
 
 static tn_status write_tangent(tn_grad_call *g, tn_tensor *self, tn_tensor *tangent)
@@ -294,18 +329,32 @@ static tn_status attach(tn_grad_call *g, const tn__derivative *d, const void *fr
         if (!t || !tangent || !d->results[i].differentiable)
             continue;
         TN__TRY(fit(g, t, &tangent));
-        TN__TRY(set_tangent(t, tangent));
+        TN__TRY(d->effect == TN__EFFECT_VIEW ? set_tangent(t, tangent)
+                                             : set_own_tangent(t, tangent));
     }
     return TN_OK;
 }
 
-/* What an in-place call overwrites is kept for formulas that read it. */
+static tn_status keep_one(tn_grad_call *g, const tn__storage *written, tn_tensor **t)
+{
+    tn_tensor *copy;
+    if (!*t || tn__impl(*t)->storage != written)
+        return TN_OK;
+    TN__TRY(tn__op_clone(*t, &copy));
+    *t = copy;
+    return tn__grad_hold(g, copy) ? TN_OK : g->status;
+}
+
+/* What an in-place call overwrites is kept for formulas that read it, under each of its names. */
 static tn_status keep_written(tn_grad_call *g, const tn__derivative *d, char *args)
 {
-    tn_tensor **self = (tn_tensor **)(args + d->self), *copy;
-    TN__TRY(tn__op_clone(*self, &copy));
-    *self = copy;
-    return tn__grad_hold(g, copy) ? TN_OK : g->status;
+    const tn__storage *written = tn__impl(tn__tensor_at(args, d->self))->storage;
+    for (int i = 0; i < d->n_tensors; i++) {
+        const tn__place *p = &d->tensors[i];
+        if (!p->is_list && p->offset != d->results[0].offset)
+            TN__TRY(keep_one(g, written, (tn_tensor **)(args + p->offset)));
+    }
+    return TN_OK;
 }
 
 static void copy_results(const tn__derivative *d, char *args, const void *frame)
@@ -317,8 +366,7 @@ static void copy_results(const tn__derivative *d, char *args, const void *frame)
 
 tn_status tn__forward_call(tn_call *call, const tn__derivative *d, void *frame, const tn__survey *s,
                            tn_status (*below)(const tn_call *call, void *frame),
-                           tn_status (*record)(tn_call *call, const tn__derivative *d, void *frame,
-                                               const tn__survey *s))
+                           tn_status (*record)(tn_call *call, const tn__derivative *d, void *frame))
 {
     char args[d->frame_size] __attribute__((aligned(16)));
     tn_tensor *in[s->n_edges + 1], *out[TN_MAX_OPERANDS] = {NULL};
@@ -327,19 +375,20 @@ tn_status tn__forward_call(tn_call *call, const tn__derivative *d, void *frame, 
     tn_grad_call g;
     tn__held held;
     tn__grad_call_begin(&g, &held);
-    gather(d, frame, &t);
-    for (int i = 0; i < t.n; i++) /* held: the call may write what they belong to */
+    tn_status status = gather(d, frame, &t);
+    for (int i = 0; status == TN_OK && i < t.n;
+         i++) /* held: the call may write what they belong to */
         if (in[i]) {
             tn__tensor_retain(in[i]);
             tn__grad_hold(&g, in[i]);
         }
     memcpy(args, frame, d->frame_size);
-    tn_status status = g.status;
+    status = status == TN_OK ? g.status : status;
     if (status == TN_OK && d->effect == TN__EFFECT_INPLACE && !(d->decl.flags & TN_FORWARD_LINEAR))
         status = keep_written(&g, d, args);
     if (status == TN_OK)
         status = s->wants && tn__recording() && (d->decl.backward || d->unknown)
-                     ? record(call, d, frame, s)
+                     ? record(call, d, frame)
                      : below(call, frame);
     bool called = status == TN_OK;
     g.wants = ~UINT64_C(0);
@@ -387,7 +436,10 @@ void tn_forward_leave(void)
 
 tn_tensor *tn_tangent_of(const tn_tensor *t)
 {
-    return tn__forward_active ? tangent_of(t) : NULL;
+    tn_tensor *tangent;
+    if (!tn__forward_active || !t || find_tangent((tn_tensor *)t, &tangent) != TN_OK)
+        return NULL;
+    return tangent;
 }
 
 static tn_status check_tangent(const tn_tensor *t, const tn_tensor *tangent)
@@ -414,7 +466,7 @@ tn_status tn_make_dual(tn_tensor *t, tn_tensor *tangent, tn_tensor **out)
     tn_tensor *view;
     TN__TRY(check_tangent(t, tangent));
     TN__TRY(tn__op_alias(t, &view));
-    tn_status status = set_tangent(view, tangent);
+    tn_status status = set_own_tangent(view, tangent);
     if (status != TN_OK) {
         tn__tensor_release(view);
         return status;

@@ -15,7 +15,7 @@ bool tn__forward_any(const tn__derivative *d, const void *frame);
  * results. */
 tn_status tn__forward_call(tn_call *call, const tn__derivative *d, void *frame, const tn__survey *s,
                            tn_status (*below)(const tn_call *call, void *frame),
-                           tn_status (*record)(tn_call *call, const tn__derivative *d, void *frame,
-                                               const tn__survey *s));
+                           tn_status (*record)(tn_call *call, const tn__derivative *d,
+                                               void *frame));
 
 #endif

@@ -21,7 +21,7 @@ typedef struct function_node {
     void *context;
     tn__saved *saved; /* of grad_save; NULL: nothing, or it was dropped */
     uint32_t n_saved;
-    size_t bytes; /* of the block: this, the edges, the outlooks */
+    size_t bytes; /* of the block: this and the edges */
 } function_node;
 
 typedef struct call_state {
@@ -73,11 +73,13 @@ static const tn__node_class function_class = {function_run, function_drop, funct
 static function_node *new_node(const tn_function_decl *f, void *context, size_t n_inputs,
                                size_t n_outputs)
 {
-    size_t outlooks = n_outputs > 1 ? n_outputs * sizeof(tn__outlook) : 0;
-    size_t edges = n_inputs * sizeof(tn__edge), bytes = sizeof(function_node) + edges + outlooks;
+    size_t bytes = sizeof(function_node) + n_inputs * sizeof(tn__edge);
+    tn__outlook *outlooks = n_outputs > 1 ? tn__zalloc(n_outputs * sizeof *outlooks) : NULL;
     function_node *fn = bytes <= SMALL_BLOCK ? tn__small_alloc(bytes) : tn__block_alloc(bytes);
-    if (!fn) {
-        tn__fail_memory(NULL, bytes);
+    if (!fn || (n_outputs > 1 && !outlooks)) {
+        tn__fail_memory(NULL, bytes + n_outputs * sizeof *outlooks);
+        tn__free(outlooks);
+        tn__block_free(fn, bytes);
         return NULL;
     }
     memset(fn, 0, bytes);
@@ -87,8 +89,8 @@ static function_node *new_node(const tn_function_decl *f, void *context, size_t 
     fn->bytes = bytes;
     fn->node.edges = (tn__edge *)(fn + 1);
     fn->node.n_edges = (uint32_t)n_inputs;
-    if (n_outputs > 1)
-        fn->node.outlooks = (tn__outlook *)(fn->node.edges + n_inputs);
+    if (outlooks)
+        fn->node.outlooks = outlooks;
     return fn;
 }
 
@@ -220,7 +222,7 @@ static tn_status function_run(tn__node *n, const tn__pass *pass, tn_tensor *cons
     g.out = out;
     g.first = first;
     for (uint32_t i = 0; i < n->n_edges; i++)
-        g.wants |= (uint64_t)wants[i] << i;
+        g.wants |= (uint64_t)tn__wanted(n, wants, i) << i;
     c.owned = fn->n_saved <= FEW_SAVED ? few : tn__alloc(fn->n_saved * sizeof *c.owned);
     if (!c.owned)
         return tn__fail_memory(NULL, fn->n_saved * sizeof *c.owned);

@@ -4,17 +4,6 @@
 
 #include "core/autograd/autograd_impl.h"
 
-enum { FIRST = sizeof((tn__held){0}.first) / sizeof(tn_tensor *) };
-
-void tn__grad_call_begin(tn_grad_call *g, tn__held *held)
-{
-    held->tensors = held->first;
-    held->n = 0;
-    held->capacity = FIRST;
-    held->lists = NULL;
-    *g = (tn_grad_call){.size = sizeof *g, .held = held};
-}
-
 void tn__held_release(tn__held *held)
 {
     for (int32_t i = 0; i < held->n; i++)
@@ -43,19 +32,27 @@ static bool grow(tn__held *held)
     return true;
 }
 
-tn_tensor *tn__grad_hold(tn_grad_call *g, tn_tensor *t)
+static TN_COLD tn_tensor *not_held(tn_grad_call *g, tn_tensor *t)
+{
+    const tn__held *held = g->held;
+    tn__tensor_release(t);
+    if (g->status == TN_OK)
+        g->status = tn__fail_memory(NULL, 2 * (size_t)held->capacity * sizeof *held->tensors);
+    return NULL;
+}
+
+static inline tn_tensor *hold(tn_grad_call *g, tn_tensor *t)
 {
     tn__held *held = g->held;
-    if (!t)
-        return NULL;
-    if (TN__UNLIKELY(held->n == held->capacity && !grow(held))) {
-        tn__tensor_release(t);
-        if (g->status == TN_OK)
-            g->status = tn__fail_memory(NULL, 2 * (size_t)held->capacity * sizeof *held->tensors);
-        return NULL;
-    }
+    if (TN__UNLIKELY(held->n == held->capacity && !grow(held)))
+        return not_held(g, t);
     held->tensors[held->n++] = t;
     return t;
+}
+
+tn_tensor *tn__grad_hold(tn_grad_call *g, tn_tensor *t)
+{
+    return t ? hold(g, t) : NULL;
 }
 
 /* The array is held as a list of its own: lists are rare, so it is a chain. */
@@ -81,5 +78,5 @@ tn_tensor *tn__grad_call_op(tn_grad_call *g, const tn_op *op, void *frame, tn_te
     if (g->status != TN_OK)
         return NULL;
     g->status = g->file ? tn_op_call_at(op, frame, g->file, g->line) : tn_op_call(op, frame);
-    return g->status == TN_OK ? tn__grad_hold(g, *result) : NULL;
+    return g->status == TN_OK && *result ? hold(g, *result) : NULL;
 }

@@ -22,6 +22,7 @@ static void *help(void *arg)
     tn__keys_tls = h->keys;
     tn__running_tls = h->running;
     tn__forward_active = h->forward;
+    tn__stream_scopes = h->streams;
     tn_scope_enter(&scope);
     h->status = h->body(h->arg);
     tn_scope_leave(&scope);
@@ -38,6 +39,7 @@ tn_status tn__helper_start(tn__helper *h, tn_status (*body)(void *arg), void *ar
     h->keys = tn__keys_tls;
     h->running = tn__running_tls;
     h->forward = tn__forward_active;
+    h->streams = tn__stream_scopes;
     h->status = TN_OK;
     if (pthread_attr_init(&attributes) != 0)
         return tn__fail(NULL, TN_ERR_MEMORY, "out of memory for the attributes of a thread");

@@ -34,35 +34,33 @@ typedef struct mortuary { /* nodes of this thread that wait to be freed */
 } mortuary;
 static _Thread_local mortuary here __attribute__((tls_model("initial-exec")));
 
-/* Whether the caller's reference was the last one. */
-static inline bool lose(tn__node *n)
-{
-    return atomic_load_explicit(&n->refs, memory_order_acquire) == 1 ||
-           atomic_fetch_sub_explicit(&n->refs, 1, memory_order_acq_rel) == 1;
-}
-
 static inline void wait_to_be_freed(tn__node *n)
 {
     n->next_dead = here.dead;
     here.dead = n;
 }
 
+static __attribute__((noinline)) void free_outlooks(tn__node *n)
+{
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        tn__free(n->outlooks[i].more);
+    if (n->outlooks != &n->one_output)
+        tn__free(n->outlooks);
+}
+
 static inline void take_apart(tn__node *n)
 {
-    tn__edge *edges_end = n->edges + n->n_edges;
-    tn__outlook *outlooks_end = n->outlooks + n->n_outputs;
-    for (tn__edge *e = n->edges; e < edges_end; e++) {
+    for (tn__edge *e = n->edges, *end = e + n->n_edges; e < end; e++) {
         tn__node *below = e->node;
         if (!below)
             continue;
         if (tn__is_leaf_node(below))
             tn__tensor_release(((tn__leaf *)below)->tensor);
-        else if (lose(below))
+        else if (tn__node_lose(below))
             wait_to_be_freed(below);
     }
-    for (tn__outlook *o = n->outlooks; o < outlooks_end; o++)
-        if (TN__UNLIKELY(o->more != NULL))
-            tn__free(o->more);
+    if (TN__UNLIKELY(n->outlooks != &n->one_output || n->one_output.more))
+        free_outlooks(n);
     if (TN__UNLIKELY(n->hooks != NULL))
         tn__hooks_free(&n->hooks);
     n->class->free(n);
@@ -70,23 +68,25 @@ static inline void take_apart(tn__node *n)
 
 void tn__node_release(tn__node *n)
 {
-    if (tn__is_leaf_node(n)) {
+    if (tn__is_leaf_node(n))
         tn__tensor_release(((tn__leaf *)n)->tensor);
-        return;
-    }
-    if (!lose(n))
-        return;
+    else if (tn__node_lose(n))
+        tn__node_free(n);
+}
+
+void tn__node_free(tn__node *n)
+{
     if (here.open) {
         wait_to_be_freed(n);
         return;
     }
     here.open = true;
-    for (tn__node *next = n; next;) {
-        take_apart(next);
-        next = here.dead;
-        if (next)
-            here.dead = next->next_dead;
-    }
+    do {
+        take_apart(n);
+        n = here.dead;
+        if (n)
+            here.dead = n->next_dead;
+    } while (n);
     here.open = false;
 }
 

@@ -4,12 +4,12 @@
  * In a pass that creates a graph, saved outputs get their history back for the run. */
 #include "core/autograd/op_node.h"
 
-/* The error of a saved tensor that was written since. In a pass that creates a graph, saved outputs
- * get their history back: put in the frame for the run, and taken out again. */
-static tn_status check_saved(tn__op_node *o, const tn__pass *pass, tn_tensor **owned)
+/* In a pass that creates a graph, saved outputs get their history back: put in the frame for the
+ * run, and taken out again. */
+static tn_status give_history(tn__op_node *o, const tn__pass *pass, tn_tensor **owned)
 {
     for (uint32_t i = 0; i < o->n_saved; i++) {
-        const tn__op_saved *k = &o->kept[i];
+        const tn__op_saved *k = &tn__op_kept(o)[i];
         tn_tensor *t;
         owned[i] = NULL;
         if (tn__is_shell(k->saved.t))
@@ -25,7 +25,7 @@ static void put_back(tn__op_node *o, tn_tensor **owned)
     for (uint32_t i = 0; i < o->n_saved; i++) {
         if (!owned[i])
             continue;
-        *o->kept[i].field = o->kept[i].saved.t;
+        *tn__op_kept(o)[i].field = tn__op_kept(o)[i].saved.t;
         tn__tensor_release(owned[i]);
     }
 }
@@ -42,7 +42,7 @@ static TN_COLD uint64_t arguments_wanted(const tn__op_node *o, const bool *wants
         if (p->is_list) /* only one list: what the others leave */
             len = (int64_t)o->node.n_edges - (o->d->n_args - 1);
         for (int64_t j = 0; j < len; j++, at++)
-            if (wants[at])
+            if (tn__wanted(&o->node, wants, (uint32_t)at))
                 mask |= UINT64_C(1) << i;
     }
     first[o->d->n_args] = at;
@@ -56,6 +56,8 @@ _Static_assert(sizeof one_each / sizeof *one_each == TN__MOST_DIFFERENTIABLE + 1
 static inline uint64_t edges_wanted(const tn__op_node *o, const bool *wants)
 {
     uint64_t mask = 0;
+    if (TN__LIKELY(!wants))
+        return o->wants;
     for (uint32_t i = 0; i < o->node.n_edges; i++)
         mask |= (uint64_t)wants[i] << i;
     return mask;
@@ -83,20 +85,38 @@ static TN_COLD tn_status without_formula(const tn__op_node *o, uint64_t mask)
     return TN_OK;
 }
 
-/* own: room for what check_saved makes. */
-static inline tn_status call_backward(tn__op_node *o, const tn__pass *pass, tn_grad_call *g,
-                                      tn_tensor **own)
+static inline tn_status call_formula(const tn__op_node *o, tn_grad_call *g)
 {
+    tn_status status = o->d->decl.backward(g, o->frame);
+    return TN__LIKELY(status == TN_OK) ? g->status : status;
+}
+
+static tn_status call_with_history(tn__op_node *o, const tn__pass *pass, tn_grad_call *g)
+{
+    tn_tensor *owned[TN__MOST_FIELDS], **own = owned;
+    if (o->n_saved > TN__MOST_FIELDS && !(own = tn__alloc(o->n_saved * sizeof *own)))
+        return tn__fail_memory(NULL, o->n_saved * sizeof *own);
     for (uint32_t i = 0; i < o->n_saved; i++)
         own[i] = NULL;
-    tn_status status = o->n_saved ? check_saved(o, pass, own) : TN_OK;
+    tn_status status = give_history(o, pass, own);
     if (TN__LIKELY(status == TN_OK))
-        status = o->d->decl.backward(g, o->frame);
-    if (TN__LIKELY(status == TN_OK))
-        status = g->status;
-    if (o->n_saved)
-        put_back(o, own);
+        status = call_formula(o, g);
+    put_back(o, own);
+    if (TN__UNLIKELY(own != owned))
+        tn__free(own);
     return status;
+}
+
+static tn_status call_with_saved(tn__op_node *o, const tn__pass *pass, tn_grad_call *g)
+{
+    if (TN__UNLIKELY(pass->create_graph))
+        return call_with_history(o, pass, g);
+    for (const tn__op_saved *k = tn__op_kept(o), *end = k + o->n_saved; k < end; k++) {
+        tn_tensor *same, *none;
+        if (!tn__is_shell(k->saved.t))
+            TN__TRY(tn__saved_get(&k->saved, &o->node, pass, &same, &none));
+    }
+    return call_formula(o, g);
 }
 
 static TN_COLD tn_status give_nothing(const tn__node *n, tn_tensor **out, tn_status status)
@@ -121,37 +141,45 @@ tn_status tn__op_run(tn__node *n, const tn__pass *pass, tn_tensor *const *grads,
         return without_formula(o, mask);
     if (TN__UNLIKELY(n->dropped))
         return tn__node_was_dropped(n);
-    tn_tensor *owned[TN__MOST_FIELDS], **own = owned;
-    if (o->n_saved > TN__MOST_FIELDS && !(own = tn__alloc(o->n_saved * sizeof *own)))
-        return tn__fail_memory(NULL, o->n_saved * sizeof *own);
-    tn_grad_call g;
     tn__held held;
-    tn__grad_call_begin(&g, &held);
-    g.wants = mask;
-    g.in = grads;
-    g.out = out;
-    g.first = first;
-    g.op = d->op;
-    g.file = n->file;
-    g.line = n->line;
-    g.n_arguments = d->n_args;
-    tn_status status = call_backward(o, pass, &g, own);
+    tn_grad_call g = {.size = sizeof g,
+                      .wants = mask,
+                      .in = grads,
+                      .out = out,
+                      .first = first,
+                      .op = d->op,
+                      .file = n->file,
+                      .line = n->line,
+                      .n_arguments = d->n_args,
+                      .held = tn__held_begin(&held)};
+    uint64_t since = tn__sequence_tls;
+    tn_status status = o->n_saved ? call_with_saved(o, pass, &g) : call_formula(o, &g);
     tn__grad_call_end(&g);
-    if (TN__UNLIKELY(own != owned))
-        tn__free(own);
+    if (TN__UNLIKELY(pass->create_graph) && status == TN_OK && o->n_saved)
+        status = tn__op_tie(o, mask, first, since, out);
     return TN__LIKELY(status == TN_OK) ? TN_OK : give_nothing(n, out, status);
 }
 
 /* Shapes stay: a node that saved nothing else can run again. */
+static __attribute__((noinline)) void drop_saved(tn__op_node *o)
+{
+    tn__op_saved *first = tn__op_kept(o);
+    uint32_t left = 0;
+    for (tn__op_saved *k = first, *end = first + o->n_saved; k < end; k++) {
+        if (tn__is_shell(k->saved.t)) {
+            first[left++] = *k;
+            continue;
+        }
+        *k->field = NULL;
+        tn__saved_drop(&k->saved);
+        o->node.dropped = true;
+    }
+    o->n_saved = left;
+}
+
 void tn__op_drop(tn__node *n)
 {
     tn__op_node *o = (tn__op_node *)n;
-    for (uint32_t i = 0; i < o->n_saved; i++) {
-        const tn__op_saved *k = &o->kept[i];
-        if (!k->saved.t || tn__is_shell(k->saved.t))
-            continue;
-        *k->field = NULL;
-        tn__saved_drop(&o->kept[i].saved);
-        n->dropped = true;
-    }
+    if (o->n_saved)
+        drop_saved(o);
 }

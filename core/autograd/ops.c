@@ -58,6 +58,16 @@ tn_status tn__op_expand(tn_tensor *t, tn_ints sizes, tn_tensor **out)
     return tn_call_expand(t, sizes, false, out);
 }
 
+tn_status tn__op_view_as_real(tn_tensor *t, tn_tensor **out)
+{
+    return tn_call_view_as_real(t, out);
+}
+
+tn_status tn__op_view_as_complex(tn_tensor *t, tn_tensor **out)
+{
+    return tn_call_view_as_complex(t, out);
+}
+
 tn_status tn__op_to_dtype(tn_tensor *t, tn_dtype dtype, tn_tensor **out)
 {
     return tn_call__to_copy(t, dtype, TN_LAYOUT_NONE, (tn_device){TN_DEVICE_NONE, -1}, -1, false,

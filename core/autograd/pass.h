@@ -8,6 +8,7 @@
 #define TN_CORE_AUTOGRAD_PASS_H
 
 #include "core/autograd/autograd_impl.h"
+#include "core/base/streams.h"
 
 /* A node's part in a pass. */
 typedef struct tn__step tn__step;
@@ -187,6 +188,7 @@ typedef struct tn__helper {
     tn__key_guard keys;
     const tn__running *running;
     uint64_t forward; /* its level of forward mode */
+    tn_stream_scope *streams;
     tn_status status;
     tn__error_record error;
     pthread_t thread;

@@ -50,6 +50,11 @@ tn_status tn_set_requires_grad(tn_tensor *t, bool requires_grad)
         (!(TN_DTYPE_BIT(t->dtype) & DIFFERENTIABLE) || t->flags & TN_TENSOR_INFERENCE))
         return cannot_require(t, requires_grad);
     TN__TRY(tn__record_need(t, &r));
+    if (requires_grad && !r->requires_grad &&
+        r->leaf) { /* set_ may have changed its shape while it required none */
+        tn__free(r->leaf->node.one_output.more);
+        TN__TRY(tn__outlook_set(&r->leaf->node.one_output, t));
+    }
     r->requires_grad = requires_grad;
     if (requires_grad)
         t->keys |= TN__KEY_AUTOGRAD;

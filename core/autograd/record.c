@@ -8,26 +8,39 @@
 #include "core/autograd/slices.h"
 
 /* ---- records --------------------------------------------------------------------------------- */
-static void drop_record(tn__tensor *t)
+static void drop_leaf(tn__leaf *leaf)
 {
-    tn__record *r = t->autograd;
+    if (leaf->node.hooks)
+        tn__hooks_free(&leaf->node.hooks);
+    tn__free(leaf->node.one_output.more);
+    tn__small_free(leaf, sizeof *leaf);
+}
+
+/* What the result of a call seldom has. */
+static TN_COLD void drop_more(tn__tensor *t, tn__record *r)
+{
     if (r->retains_grad)
         tn__retain_forget(&t->pub);
-    if (r->grad_fn)
-        tn__node_release(r->grad_fn);
     if (r->grad)
         tn__tensor_release(r->grad);
-    if (TN__UNLIKELY(r->tangent != NULL))
+    if (r->tangent)
         tn__tensor_release(r->tangent);
     if (r->hooks)
         tn__hooks_free(&r->hooks);
-    if (r->leaf) {
-        if (r->leaf->node.hooks)
-            tn__hooks_free(&r->leaf->node.hooks);
-        tn__free(r->leaf->node.one_output.more);
-        tn__small_free(r->leaf, sizeof *r->leaf);
-    }
+    if (r->leaf)
+        drop_leaf(r->leaf);
+}
+
+static void drop_record(tn__tensor *t)
+{
+    tn__record *r = t->autograd;
+    tn__node *n = r->grad_fn;
+    if (TN__UNLIKELY(r->retains_grad || r->grad || r->tangent || r->hooks || r->leaf))
+        drop_more(t, r);
+    t->autograd = NULL;
     tn__small_free(r, sizeof *r);
+    if (n && tn__node_lose(n))
+        tn__node_free(n);
 }
 
 /* NULL: out of memory, recorded. */
@@ -43,6 +56,7 @@ static inline tn__record *need(tn_tensor *t)
     }
     *r = (tn__record){0};
     atomic_store_explicit(&tn__autograd_drop, drop_record, memory_order_release);
+    atomic_store_explicit(&tn__autograd_replace, tn__may_replace, memory_order_release);
     tn__impl(t)->autograd = r;
     return r;
 }
@@ -60,11 +74,13 @@ static inline const tn__record *record_of_base(const tn_tensor *t)
     return base ? tn__record_of(base) : NULL;
 }
 
-/* Whether the base was written by a recorded call since the view's history was made. */
+/* Whether the base was written by a recorded call since the view's history was made. A base that
+ * was given other memory since says nothing about the view's. */
 static inline bool is_stale(const tn_tensor *t, const tn__record *r)
 {
     const tn__record *base = record_of_base(t);
-    return base && base->epoch != (r ? r->epoch : 0) && t->keys & TN__KEY_AUTOGRAD;
+    return base && base->epoch != (r ? r->epoch : 0) && t->keys & TN__KEY_AUTOGRAD &&
+           !(t->flags & TN__TENSOR_UNFOLLOWED) && tn__shares_memory(t, tn__impl(t)->base);
 }
 
 bool tn__view_requires_grad(const tn_tensor *t)
@@ -135,16 +151,6 @@ tn_status tn__set_history(tn_tensor *t, tn__node *n, uint32_t nr)
     r->grad_fn = n;
     r->nr = nr;
     r->epoch = base ? base->epoch : r->epoch;
-    t->keys |= TN__KEY_AUTOGRAD;
-    return TN_OK;
-}
-
-tn_status tn__begin_history(tn_tensor *t, tn__node *n)
-{
-    tn__record *r = need(t);
-    if (!r)
-        return TN_ERR_MEMORY;
-    r->grad_fn = n;
     t->keys |= TN__KEY_AUTOGRAD;
     return TN_OK;
 }

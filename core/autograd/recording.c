@@ -4,52 +4,56 @@
  *
  * Tensors without history carry no Autograd key and never get here; views made while recording do,
  * because their base may have been given a history since. */
-#include "core/autograd/derivative.h"
 #include "core/autograd/forward.h"
+#include "core/autograd/op_node.h"
 #include "core/autograd/slices.h"
 
 /* ---- who requires a gradient ----------------------------------------------------------------- */
-static TN_COLD void survey_lists(const tn__derivative *d, const void *frame, tn__survey *s)
+static bool any_in_lists(const tn__derivative *d, const void *frame)
 {
     for (int i = 0; i < d->n_args; i++) {
         tn__items span = tn__items_at(frame, &d->args[i]);
-        s->n_edges += (int32_t)span.len;
         for (int64_t j = 0; j < span.len; j++)
             if (span.data[j] && tn__requires_grad(span.data[j]))
-                s->wants |= UINT64_C(1) << i;
+                return true;
     }
+    return false;
 }
 
-static inline void survey(const tn__derivative *d, const void *frame, tn__survey *s)
+static inline bool any_of_all(const tn__derivative *d, const void *frame)
 {
-    *s = (tn__survey){0};
-    if (d->has_lists) {
-        survey_lists(d, frame, s);
-    } else {
-        s->n_edges = d->n_args;
-        for (int i = 0; i < d->n_args; i++) {
-            const tn_tensor *t = tn__tensor_at(frame, d->args[i].offset);
-            if (t && tn__requires_grad(t))
-                s->wants |= UINT64_C(1) << i;
-        }
+    for (const tn__place *p = d->args, *end = p + d->n_args; p < end; p++) {
+        const tn_tensor *t = tn__tensor_at(frame, p->offset);
+        if (t && tn__requires_grad(t))
+            return true;
     }
-    if (TN__UNLIKELY(tn__forward_active))
-        s->tangents = tn__forward_any(d, frame);
+    return false;
 }
 
-typedef struct site { /* of a call, and the keys that dispatch found it to have */
-    uint64_t keys;
-    const char *file;
-    int line;
-} site;
-
-static inline site site_of(const tn_call *call)
+static inline bool any_requires_grad(const tn__derivative *d, const void *frame)
 {
-    return (site){call->keys, call->file, call->line};
+    return d->has_lists ? any_in_lists(d, frame) : any_of_all(d, frame);
+}
+
+static inline tn__survey survey(const tn__derivative *d, const void *frame)
+{
+    tn__survey s = {.wants = any_requires_grad(d, frame), .n_edges = d->n_args};
+    if (TN__UNLIKELY(tn__forward_active)) {
+        s.n_edges = 0;
+        for (int i = 0; i < d->n_args; i++)
+            s.n_edges += (int32_t)tn__items_at(frame, &d->args[i]).len;
+        s.tangents = tn__forward_any(d, frame);
+    }
+    return s;
+}
+
+static inline tn__site site_of(const tn_call *call)
+{
+    return (tn__site){call->keys, call->file, call->line};
 }
 
 /* The frame is one of today's size, and plain host tensors have one slot, whatever is excluded. */
-static inline tn_status below_at(const tn_op *op, void *frame, const site *at)
+static inline tn_status below_at(const tn_op *op, void *frame, const tn__site *at)
 {
     uint64_t held = tn__keys_tls.exclude, keys = at->keys & (TN__KEY(TN__BIT_AUTOGRAD) - 1);
     tn_status status;
@@ -66,7 +70,7 @@ static inline tn_status below_at(const tn_op *op, void *frame, const site *at)
 
 static tn_status below(const tn_call *call, void *frame)
 {
-    const site at = site_of(call);
+    const tn__site at = site_of(call);
     return below_at(call->op, frame, &at);
 }
 
@@ -110,7 +114,7 @@ static tn_status check_written(tn_call *call, const tn__derivative *d, const voi
 /* ---- results --------------------------------------------------------------------------------- */
 static bool can_differ(const tn_tensor *t)
 {
-    return TN_DTYPE_BIT(t->dtype) & (TN_DTYPES_FLOATING | TN_DTYPES_COMPLEX);
+    return t->dtype >= TN_F16; /* tensor_impl.h asserts what that means */
 }
 
 static bool is_argument(const tn__derivative *d, const void *frame, const tn_tensor *t)
@@ -198,9 +202,8 @@ static inline __attribute__((always_inline)) tn_status attach_results(const tn__
                                                                       void *frame, tn__node *n,
                                                                       bool *taken)
 {
-    const tn__place *p = &d->results[0];
-    tn_tensor *t = d->n_results == 1 && !p->is_list ? tn__tensor_at(frame, p->offset) : NULL;
-    if (TN__UNLIKELY(!t || !p->differentiable || !can_differ(t) || !is_fresh(t)))
+    tn_tensor *t = d->has_one_result ? tn__tensor_at(frame, d->results[0].offset) : NULL;
+    if (TN__UNLIKELY(!t || !can_differ(t) || !is_fresh(t)))
         return attach_all(d, frame, n);
     n->n_outputs = 1;
     TN__TRY(tn__outlook_set(&n->one_output, t));
@@ -258,13 +261,14 @@ static tn_status attach_written(const tn__derivative *d, void *frame, tn__node *
     return tn__rebase(self, n, written_edge(d, frame, n));
 }
 
-static tn_status record_in_place(tn_call *call, const tn__derivative *d, void *frame,
-                                 const tn__survey *s)
+static tn_status record_in_place(tn_call *call, const tn__derivative *d, void *frame)
 {
-    tn__node *n;
+    tn__op_node *o;
     geometry before;
     TN__TRY(check_written(call, d, frame));
-    TN__TRY(tn__op_node_new(d, frame, s, call->file, call->line, &n));
+    const tn__site at = site_of(call);
+    TN__TRY(tn__op_node_new(d, frame, &at, &o));
+    tn__node *n = &o->node;
     remember(&before, tn__tensor_at(frame, d->self));
     tn_status status = below(call, frame);
     if (status == TN_OK) {
@@ -280,13 +284,10 @@ static tn_status record_in_place(tn_call *call, const tn__derivative *d, void *f
 
 /* ---- the call -------------------------------------------------------------------------------- */
 static inline __attribute__((always_inline)) tn_status record_results(const tn__derivative *d,
-                                                                      void *frame,
-                                                                      const tn__survey *s,
-                                                                      const site *at)
+                                                                      void *frame, tn__node *n,
+                                                                      const tn__site *at)
 {
-    tn__node *n;
     bool taken = false;
-    TN__TRY(tn__op_node_new(d, frame, s, at->file, at->line, &n));
     tn_status status = below_at(d->op, frame, at);
     if (TN__LIKELY(status == TN_OK)) {
         status = attach_results(d, frame, n, &taken);
@@ -300,11 +301,26 @@ static inline __attribute__((always_inline)) tn_status record_results(const tn__
     return status;
 }
 
-static tn_status record(tn_call *call, const tn__derivative *d, void *frame, const tn__survey *s)
+static tn_status record_at(const tn__derivative *d, void *frame, const tn__site *at)
 {
-    const site at = site_of(call);
-    return d->effect == TN__EFFECT_INPLACE ? record_in_place(call, d, frame, s)
-                                           : record_results(d, frame, s, &at);
+    tn__op_node *o;
+    TN__TRY(tn__op_node_new(d, frame, at, &o));
+    return record_results(d, frame, &o->node, at);
+}
+
+static tn_status record(tn_call *call, const tn__derivative *d, void *frame)
+{
+    const tn__site at = site_of(call);
+    return d->effect == TN__EFFECT_INPLACE ? record_in_place(call, d, frame)
+                                           : record_at(d, frame, &at);
+}
+
+/* Whether what is written belongs to somebody's history, through a view that history knows nothing
+ * of: no argument of the call may say so. */
+static bool writes_unfollowed(const tn__derivative *d, const void *frame)
+{
+    const tn_tensor *self = tn__tensor_at(frame, d->self), *base = tn__impl(self)->base;
+    return self->flags & TN__TENSOR_UNFOLLOWED && base && tn__requires_grad(base);
 }
 
 static TN_COLD tn_status call_writing(tn_call *call, const tn__derivative *d, void *frame,
@@ -313,26 +329,27 @@ static TN_COLD tn_status call_writing(tn_call *call, const tn__derivative *d, vo
     /* What is overwritten loses its gradient, even where the call itself has none. */
     bool cuts = d->effect == TN__EFFECT_INPLACE && d->written < 0 && !s->wants &&
                 tn__requires_grad(tn__tensor_at(frame, d->self));
+    if (d->effect == TN__EFFECT_INPLACE && tn__recording() && writes_unfollowed(d, frame))
+        return check_written(call, d, frame);
     if (d->effect == TN__EFFECT_OUT && tn__recording() && (s->wants || writes_history(d, frame)))
         return refuse_out(call);
     if (s->tangents)
         return tn__forward_call(call, d, frame, s, below, record);
     if ((!s->wants && !cuts) || (!d->decl.backward && !d->unknown && !cuts) || !tn__recording())
         return below(call, frame);
-    return record(call, d, frame, s);
+    return record(call, d, frame);
 }
 
 static inline tn_status call_with(tn_call *call, const tn__derivative *d, void *frame)
 {
-    tn__survey s;
-    survey(d, frame, &s);
+    const tn__survey s = survey(d, frame);
     if (d->effect == TN__EFFECT_INPLACE || d->effect == TN__EFFECT_OUT)
         return call_writing(call, d, frame, &s);
     if (TN__UNLIKELY(s.tangents))
         return tn__forward_call(call, d, frame, &s, below, record);
     if (!s.wants || (!d->decl.backward && !d->unknown) || !tn__recording())
         return below(call, frame);
-    return record(call, d, frame, &s);
+    return record(call, d, frame);
 }
 
 tn_status tn__autograd_call(tn_call *call, void *frame)
@@ -341,18 +358,32 @@ tn_status tn__autograd_call(tn_call *call, void *frame)
 }
 
 /* The usual call is recorded without a tn_call of its own. */
+static __attribute__((noinline)) tn_status enter(const tn_op *op, tn__kernel *k, void *frame,
+                                                 const tn__site *at)
+{
+    const tn__derivative *d = k->data;
+    if (!d->is_usual || tn__forward_active)
+        return tn__kernel_call(op, k, frame, at->keys, at->file, at->line);
+    if (!tn__recording() || !any_requires_grad(d, frame))
+        return below_at(op, frame, at);
+    tn_status status = record_at(d, frame, at);
+    return status == TN_OK ? TN_OK : tn__kernel_failed(op, frame, status);
+}
+
+/* And where its frame is plain too, with fewer steps. */
 tn_status tn__autograd_enter(const tn_op *op, tn__kernel *k, void *frame, uint64_t keys,
                              const char *file, int line)
 {
     const tn__derivative *d = k->data;
-    if (TN__UNLIKELY(!d->is_usual || tn__forward_active))
-        return tn__kernel_call(op, k, frame, keys, file, line);
-    tn__survey s;
-    const site at = {keys, file, line};
-    survey(d, frame, &s);
-    if (!s.wants || !tn__recording())
+    const tn__site at = {keys, file, line};
+    if (TN__UNLIKELY(!d->is_short || tn__forward_active))
+        return enter(op, k, frame, &at);
+    if (!tn__recording() || !any_of_all(d, frame))
         return below_at(op, frame, &at);
-    tn_status status = record_results(d, frame, &s, &at);
+    tn__op_node *o;
+    tn_status status = tn__op_node_plain(d, frame, &at, &o);
+    if (TN__LIKELY(status == TN_OK))
+        status = record_results(d, frame, &o->node, &at);
     return TN__LIKELY(status == TN_OK) ? TN_OK : tn__kernel_failed(op, frame, status);
 }
 

@@ -78,10 +78,14 @@ static tn_status spend(tn__node *n, const tn__storage *storage, uint32_t *found)
     return status;
 }
 
-tn_status tn__spend_savers(tn__node *from, const tn__storage *storage)
+/* Of a tensor that was given other memory, the former one has counted. */
+tn_status tn__spend_savers(tn__node *from, const tn_tensor *written)
 {
+    const tn__storage *storage = tn__impl(written)->storage;
     uint32_t holders = atomic_load_explicit(&storage->savers, memory_order_relaxed), found = 0;
     walk w = {0};
+    if (TN__UNLIKELY(tn__impl(written)->moves))
+        holders = UINT32_MAX;
     if (TN__LIKELY(holders == 0))
         return TN_OK;
     tn_status status = visit(&w, from);

@@ -1,8 +1,8 @@
 /* steps.c - which nodes a pass visits, and how many others give gradients to each.
  *
  * A depth-first walk without recursion: a step that is being discovered knows its parent and its
- * next edge. When a step's edges are done, it is known whether a captured gradient is below it, and
- * only then do its edges count. A node with a single reference has a single giver, so it is never
+ * next edge. Where captured gradients alone are asked for, it is known when a step's edges are done
+ * whether one is below it, and only then do its edges count. A node with a single reference has a single giver, so it is never
  * looked up: a chain needs no table. */
 #include <string.h>
 
@@ -145,11 +145,17 @@ tn_status tn__walk_step(tn__walk *w, tn__node *n, tn__step **out)
 }
 
 /* ---- discovery ------------------------------------------------------------------------------- */
+static inline bool all_are_needed(const tn__walk *w)
+{
+    return w->n_captures < 0;
+}
+
 static inline void visit(tn__walk *w, tn__step *s, tn__step *parent)
 {
     const tn__node *n = s->node;
     s->visited = true;
     s->parent = parent;
+    s->runs = s->needed = all_are_needed(w);
     s->index = w->n_found++;
     if (n->n_edges > w->most_edges)
         w->most_edges = n->n_edges;
@@ -158,23 +164,18 @@ static inline void visit(tn__walk *w, tn__step *s, tn__step *parent)
         w->devices |= UINT64_C(1) << (type & 63);
 }
 
-/* All edges are done. */
-static inline void finish(tn__walk *w, tn__step *s)
+/* All edges are done, and some gradients are asked for: whether one of them is below s. */
+static void finish(tn__step *s)
 {
-    uint32_t n = s->node->n_edges;
-    s->runs = true;
-    if (TN__UNLIKELY(w->n_captures >= 0)) {
-        s->runs = false;
-        for (uint32_t i = 0; i < n; i++) {
-            if (s->next[i] && !s->next[i]->needed)
-                s->next[i] = NULL;
-            s->runs = s->runs || s->next[i];
+    for (uint32_t i = 0; i < s->node->n_edges; i++) {
+        if (s->next[i] && !s->next[i]->needed)
+            s->next[i] = NULL;
+        if (s->next[i]) {
+            s->next[i]->dependencies++;
+            s->runs = true;
         }
     }
     s->needed = s->runs || s->capture >= 0;
-    for (uint32_t i = 0; i < n; i++)
-        if (s->next[i])
-            s->next[i]->dependencies++;
 }
 
 static inline bool has_one_giver(const tn__node *n)
@@ -209,21 +210,27 @@ static inline tn_status follow(tn__walk *w, tn__step *s, tn__step **out)
     return TN_OK;
 }
 
+/* Where all gradients are needed, edges count as they are followed, and nobody comes back to a step
+ * after its last one: a chain is walked once. */
 tn_status tn__walk_discover(tn__walk *w, tn__step *root)
 {
+    const bool all = all_are_needed(w);
     if (root->visited)
         return TN_OK;
     visit(w, root, NULL);
     for (tn__step *s = root; s;) {
         tn__step *below;
         if (!has_more(s)) {
-            finish(w, s);
+            if (!all)
+                finish(s);
             s = s->parent;
             continue;
         }
         TN__TRY(follow(w, s, &below));
+        if (all)
+            below->dependencies++;
         if (!below->visited) {
-            visit(w, below, s);
+            visit(w, below, all && !has_more(s) ? s->parent : s);
             s = below;
         }
     }

@@ -27,6 +27,7 @@ tn__tensor *tn__struct_new(void)
     atomic_store_explicit(&tn__block_trim_pairs, trim, memory_order_relaxed);
     atomic_init(&t->refs, 1);
     t->dims_capacity = TN__INLINE_DIMS;
+    t->moves = 0;
     t->dims = t->inline_dims;
     t->pub.sizes = t->inline_dims;
     t->pub.strides = t->inline_dims + TN__INLINE_DIMS;

@@ -128,7 +128,7 @@ bool tn_tensor_same_storage(const tn_tensor *a, const tn_tensor *b)
 
 uint32_t tn_tensor_version(const tn_tensor *t)
 {
-    return atomic_load(&tn__impl(t)->storage->version);
+    return atomic_load(&tn__impl(t)->storage->version) + tn__impl(t)->moves;
 }
 
 tn_status tn_tensor_item(const tn_tensor *t, tn_scalar *out)

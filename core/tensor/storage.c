@@ -1,7 +1,7 @@
 /* storage.c - tensor memory. A host storage is one block: this header, padded to 64 bytes, then the
  * data. Memory of other devices comes from the device's own allocator; a meta storage counts bytes
  * and has none. */
-#include "core/base/devices.h"
+#include "core/base/streams.h"
 #include "core/tensor/pairs.h"
 #include "core/tensor/tensor_impl.h"
 
@@ -21,47 +21,62 @@ static void init(tn__storage *s, size_t bytes, tn_device device, void *data)
     s->owner = NULL;
 }
 
+/* ---- memory of other devices ----------------------------------------------------------------- */
+/* A storage that knows where its memory goes back to. */
+typedef struct device_storage {
+    tn__storage s; /* first */
+    tn__provider *provider;
+    tn_stream *stream;  /* that it was allocated for; a reference */
+    atomic_bool shared; /* a call on another stream has taken it */
+} device_storage;
+_Static_assert(sizeof(device_storage) <= 1 << TN__BLOCK_SMALLEST_LOG2,
+               "a block of HEADER bytes has room for it");
+
 static void release_device(void *owner, void *data, size_t bytes)
 {
-    tn__storage *s = owner;
-    const tn_device_decl *d = tn__device_of(s->device.type);
-    if (d && d->free && data)
-        d->free(s->device, data, bytes);
-}
-
-static TN_COLD tn_status unknown_device(tn_call *call, tn_device device)
-{
-    const char *name = tn__device_type_name(device.type);
-    if (name)
-        return tn__fail(call, TN_ERR_DEVICE,
-                        "there is no %s device: no loaded plugin provides its memory", name);
-    return tn__fail(
-        call, TN_ERR_DEVICE,
-        "device type %d is not registered; a plugin that brings it must be loaded first",
-        device.type);
+    const device_storage *d = owner;
+    if (data)
+        tn__provider_free(d->provider, d->s.device, tn__stream_native(d->stream), d->shared, data,
+                          bytes);
+    tn_stream_free(d->stream);
 }
 
 static tn_status new_device(tn_call *call, size_t bytes, tn_device device, tn__storage **out)
 {
-    const tn_device_decl *d = tn__device_of(device.type);
+    tn__provider *p = tn__device_provider(device.type);
+    if (!p)
+        return tn__device_missing(call, device);
+    device_storage *d = tn__block_alloc(sizeof *d);
     if (!d)
-        return unknown_device(call, device);
-    tn__storage *s = tn__block_alloc(HEADER);
-    if (!s)
-        return tn__fail_memory(call, HEADER);
+        return tn__fail_memory(call, sizeof *d);
     void *data = NULL;
-    tn_status status = bytes ? d->alloc(device, bytes, &data) : TN_OK;
+    tn_stream *stream = tn__stream_of_thread(device);
+    tn_status status =
+        bytes ? tn__provider_alloc(p, device, tn__stream_native(stream), bytes, &data) : TN_OK;
     if (status != TN_OK) {
-        tn__block_free(s, HEADER);
+        tn__block_free(d, sizeof *d);
         return status;
     }
-    init(s, bytes, device, data);
-    s->release = release_device;
-    s->owner = s;
-    *out = s;
+    init(&d->s, bytes, device, data);
+    d->s.release = release_device;
+    d->s.owner = d;
+    d->provider = p;
+    d->stream = tn__stream_retain(stream);
+    atomic_init(&d->shared, false);
+    *out = &d->s;
     return TN_OK;
 }
 
+void tn__storage_used_on(tn__storage *s, tn_device device, const tn_stream *stream)
+{
+    if (s->release != release_device)
+        return;
+    device_storage *d = s->owner;
+    if (d->stream != stream || !tn__same_device_as(s->device, device))
+        atomic_store_explicit(&d->shared, true, memory_order_relaxed);
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
 tn_status tn__storage_new(tn_call *call, size_t bytes, tn_device device, tn__storage **out)
 {
     if (TN__UNLIKELY(device.type != TN_CPU && device.type != TN_META))
@@ -110,7 +125,7 @@ void tn__storage_release(tn__storage *s)
 
 void tn__storage_free(tn__storage *s)
 {
-    size_t inline_bytes = 0;
+    size_t inline_bytes = 0; /* a device's storage is a block of the same class as HEADER alone */
     if (s->release)
         s->release(s->owner, s->data, s->bytes);
     else if (s->pair_class)

@@ -1,5 +1,5 @@
-/* tensor.c - making and releasing tensors. A new row-major host tensor is two blocks from the
- * cache: this struct and its storage with the data behind it. Nothing here knows of operators. */
+/* tensor.c - making tensors; release.c lets them go. A new row-major host tensor is two blocks from
+ * the cache: this struct and its storage with the data behind it. Nothing here knows of operators. */
 #include <tenon/tensor.h>
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "core/tensor/tensor_impl.h"
 
 /* ---- allocation of the struct ---------------------------------------------------------------- */
-static tn_status grow_dims(tn_call *call, tn__tensor *t, int64_t ndim)
+tn_status tn__tensor_grow_dims(tn_call *call, tn__tensor *t, int64_t ndim)
 {
     if (TN__LIKELY(ndim <= (int64_t)t->dims_capacity))
         return TN_OK;
@@ -19,7 +19,7 @@ static tn_status grow_dims(tn_call *call, tn__tensor *t, int64_t ndim)
     if (t->dims != t->inline_dims)
         tn__free(t->dims);
     t->dims = dims;
-    t->dims_capacity = (uint32_t)ndim;
+    t->dims_capacity = (uint16_t)ndim;
     return TN_OK;
 }
 
@@ -54,7 +54,7 @@ static inline __attribute__((always_inline)) tn_status new_struct(tn_call *call,
     t->offset = 0;
     t->base = NULL;
     if (TN__UNLIKELY(ndim > TN__INLINE_DIMS)) {
-        tn_status status = grow_dims(call, t, ndim);
+        tn_status status = tn__tensor_grow_dims(call, t, ndim);
         if (status != TN_OK) {
             tn__struct_keep(t);
             return status;
@@ -132,11 +132,9 @@ static void classify(tn__tensor *t)
 }
 
 /* Copies sizes and strides, which may be t's own. t has room. */
-static tn_status fill_strided(tn_call *call, tn__tensor *t, int64_t ndim, const int64_t *sizes,
-                              const int64_t *strides)
+static void set_strided(tn__tensor *t, int64_t ndim, int64_t numel, const int64_t *sizes,
+                        const int64_t *strides)
 {
-    int64_t numel;
-    TN__TRY(tn__numel(call, ndim, sizes, &numel));
     if (ndim > 0) { /* of none, the pointers may be NULL */
         memmove(t->dims, sizes, (size_t)ndim * sizeof *sizes);
         memmove(t->dims + t->dims_capacity, strides, (size_t)ndim * sizeof *strides);
@@ -144,6 +142,14 @@ static tn_status fill_strided(tn_call *call, tn__tensor *t, int64_t ndim, const 
     point_at(t, ndim);
     t->pub.numel = numel;
     classify(t);
+}
+
+static tn_status fill_strided(tn_call *call, tn__tensor *t, int64_t ndim, const int64_t *sizes,
+                              const int64_t *strides)
+{
+    int64_t numel;
+    TN__TRY(tn__numel(call, ndim, sizes, &numel));
+    set_strided(t, ndim, numel, sizes, strides);
     return TN_OK;
 }
 
@@ -241,6 +247,26 @@ static tn_status storage_bytes(tn_call *call, int64_t ndim, const int64_t *sizes
     return TN_OK;
 }
 
+/* Without geometry, but with memory: a pair where one waits, so that what goes as a pair comes back
+ * as one. */
+static tn_status new_with_memory(tn_call *call, int64_t ndim, size_t bytes, tn_dtype dtype,
+                                 tn_device device, tn__tensor **out)
+{
+    if (device.type == TN_CPU && ndim <= TN__INLINE_DIMS && bytes - 1 < TN__STORAGE_SMALL &&
+        tn__pair_waits(bytes)) {
+        *out = tn__pair_take(bytes);
+        tn__pair_dress(*out, 0, dtype, ndim);
+        return TN_OK;
+    }
+    TN__TRY(new_struct(call, ndim, dtype, device, out));
+    tn_status status = tn__storage_new(call, bytes, device, &(*out)->storage);
+    if (status != TN_OK)
+        tn__struct_keep(*out);
+    else
+        (*out)->pub.data = (*out)->storage->data;
+    return status;
+}
+
 tn_status tn__tensor_new_strided(tn_call *call, int64_t ndim, const int64_t *sizes,
                                  const int64_t *strides, tn_dtype dtype, tn_device device,
                                  tn_tensor **out)
@@ -251,15 +277,8 @@ tn_status tn__tensor_new_strided(tn_call *call, int64_t ndim, const int64_t *siz
     size_t bytes;
     TN__TRY(storage_bytes(call, ndim, sizes, strides, 0, dtype, &bytes));
     tn__tensor *t;
-    TN__TRY(new_struct(call, ndim, dtype, device, &t));
-    tn_status status = fill_strided(call, t, ndim, sizes, strides);
-    if (status == TN_OK)
-        status = tn__storage_new(call, bytes, device, &t->storage);
-    if (status != TN_OK) {
-        tn__struct_keep(t);
-        return status;
-    }
-    t->pub.data = t->storage->data;
+    TN__TRY(new_with_memory(call, ndim, bytes, dtype, device, &t));
+    set_strided(t, ndim, numel, sizes, strides);
     *out = &t->pub;
     return TN_OK;
 }
@@ -320,7 +339,7 @@ tn_status tn__tensor_set_geometry(tn_call *call, tn_tensor *t, int64_t ndim, con
         memcpy(held, sizes, (size_t)ndim * sizeof *sizes);
         memcpy(held + ndim, strides, (size_t)ndim * sizeof *strides);
     }
-    TN__TRY(grow_dims(call, self, ndim));
+    TN__TRY(tn__tensor_grow_dims(call, self, ndim));
     TN__TRY(fill_strided(call, self, ndim, held, held + ndim));
     self->offset = offset;
     set_data(self);
@@ -344,7 +363,7 @@ tn_status tn__tensor_resize(tn_call *call, tn_tensor *t, int64_t ndim, const int
         TN__TRY(storage_bytes(call, ndim, sizes, strides, 0, t->dtype, &needed));
         TN__TRY(tn__storage_new(call, needed, t->device, &grown));
     }
-    tn_status status = grow_dims(call, self, ndim);
+    tn_status status = tn__tensor_grow_dims(call, self, ndim);
     if (status != TN_OK) {
         if (grown)
             tn__storage_release(grown);
@@ -358,122 +377,4 @@ tn_status tn__tensor_resize(tn_call *call, tn_tensor *t, int64_t ndim, const int
     }
     set_data(self);
     return TN_OK;
-}
-
-/* ---- references ------------------------------------------------------------------------------ */
-_Thread_local tn__tensor_mode tn__mode_tls
-    __attribute__((tls_model("initial-exec"))) = {TN__KEY_AUTOGRAD, 0};
-void (*_Atomic tn__autograd_drop)(tn__tensor *t);
-
-static TN_COLD void drop_autograd(tn__tensor *t)
-{
-    atomic_load_explicit(&tn__autograd_drop, memory_order_acquire)(t);
-    t->autograd = NULL;
-}
-
-void tn__tensor_retain(tn_tensor *t)
-{
-    atomic_fetch_add_explicit(&tn__impl(t)->refs, 1, memory_order_relaxed);
-}
-
-/* The last reference has gone, and no short way fits. */
-static __attribute__((noinline)) void let_go(tn__tensor *t)
-{
-    tn__storage *s = t->storage;
-    tn_tensor *base = t->base;
-    atomic_store_explicit(&t->refs, 1, memory_order_relaxed);
-    if (TN__UNLIKELY(t->autograd != NULL))
-        drop_autograd(t);
-    if (!base && atomic_load_explicit(&s->refs, memory_order_acquire) == 1 && tn__pair_keep(t, s))
-        return;
-    tn__storage_release(s);
-    tn__struct_keep(t);
-    if (base)
-        tn__tensor_release(base); /* no view itself: it goes no deeper */
-}
-
-static __attribute__((noinline)) void last_of_storage(tn__storage *s, tn_tensor *base)
-{
-    tn__storage_free(s);
-    tn__tensor_release(base);
-}
-
-/* A view, most of the time, is neither the last of its storage nor of its base. */
-static inline void let_go_view(tn__tensor *t)
-{
-    tn__storage *s = t->storage;
-    tn__tensor *base = tn__impl(t->base);
-    if (TN__UNLIKELY(!tn__struct_push(t))) {
-        let_go(t);
-        return;
-    }
-    if (TN__UNLIKELY(atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) == 1)) {
-        last_of_storage(s, &base->pub);
-        return;
-    }
-    if (TN__UNLIKELY(atomic_fetch_sub_explicit(&base->refs, 1, memory_order_acq_rel) == 1))
-        let_go(base);
-}
-
-static __attribute__((noinline)) void release_shared(tn__tensor *t)
-{
-    if (atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) == 1)
-        let_go(t);
-}
-
-/* A tensor that goes with its storage is kept as a pair. Ends in tail calls, so that it saves no
- * register. */
-static inline void release(tn__tensor *t)
-{
-    if (!t)
-        return;
-    if (atomic_load_explicit(&t->refs, memory_order_acquire) != 1) {
-        release_shared(t);
-        return;
-    }
-    if (TN__UNLIKELY(t->autograd != NULL)) {
-        let_go(t);
-        return;
-    }
-    if (t->base) {
-        let_go_view(t);
-        return;
-    }
-    tn__storage *s = t->storage;
-    if (atomic_load_explicit(&s->refs, memory_order_acquire) == 1 && tn__pair_keep(t, s))
-        return;
-    let_go(t);
-}
-
-void tn__tensor_release(tn_tensor *t)
-{
-    release(tn__impl(t));
-}
-
-void tn_release(tn_tensor *t)
-{
-    release(tn__impl(t));
-}
-
-tn_status tn__tensors_new(tn_call *call, int64_t len, tn_tensors *out)
-{
-    *out = (tn_tensors){0};
-    size_t bytes = (size_t)(len > 0 ? len : 1);
-    if (__builtin_mul_overflow(bytes, sizeof *out->data, &bytes))
-        bytes = SIZE_MAX;
-    tn_tensor **data = bytes < SIZE_MAX ? tn__zalloc(bytes) : NULL;
-    if (!data)
-        return tn__fail_memory(call, bytes);
-    *out = (tn_tensors){data, len};
-    return TN_OK;
-}
-
-void tn__tensors_release(tn_tensors *list)
-{
-    if (!list->data)
-        return;
-    for (int64_t i = 0; i < list->len; i++)
-        tn__tensor_release(list->data[i]);
-    tn__free(list->data);
-    *list = (tn_tensors){0};
 }

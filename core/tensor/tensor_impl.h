@@ -29,7 +29,9 @@ typedef struct tn__storage {
 typedef struct tn__tensor {
     tn_tensor pub; /* first: a tn_tensor * is a tn__tensor * */
     atomic_int refs;
-    uint32_t dims_capacity; /* of dims, in dimensions */
+    uint16_t dims_capacity; /* of dims, in dimensions */
+    uint16_t
+        moves; /* how often it was given other memory (replace.c); then it has no inline dims */
     tn__storage *storage;
     int64_t offset;  /* elements */
     void *autograd;  /* autograd's record (core/autograd); dropped with the tensor */
@@ -55,6 +57,9 @@ extern _Thread_local tn__tensor_mode tn__mode_tls __attribute__((tls_model("init
 
 /* Autograd's way to drop its record with the tensor; set when the first record is made. */
 extern void (*_Atomic tn__autograd_drop)(tn__tensor *t);
+/* Whether gradients allow that t gets the memory of `of` and this shape; set with it. */
+extern tn_status (*_Atomic tn__autograd_replace)(tn_call *call, const tn_tensor *t,
+                                                 const tn_tensor *of, tn_ints sizes);
 
 static inline tn__tensor *tn__impl(const tn_tensor *t)
 {
@@ -70,6 +75,28 @@ _Static_assert((TN_DTYPES_FLOATING | TN_DTYPES_COMPLEX) ==
                    (TN_DTYPES_ALL & ~(TN_DTYPE_BIT(TN_F16) - 1)),
                "the dtypes that carry gradients are the last ones");
 
+/* A flag of a view that was made in no-grad mode of what may have a history: nobody follows what is
+ * written through it, so that a recorded call must not. Such views carry the Autograd key, and are
+ * recognised there. */
+#define TN__TENSOR_UNFOLLOWED (UINT16_C(1) << 15)
+
+/* The keys of a view `t` of `of`, whose base is `base`. A view of one that is not followed is not
+ * followed either; one of a tensor without history, made in no-grad mode, pays nothing. */
+static inline void tn__view_follow(tn__tensor *t, const tn_tensor *of, const tn_tensor *base)
+{
+    if (TN__LIKELY(tn__mode_tls.view_keys != 0)) {
+        if (TN__LIKELY(of == base)) {
+            t->pub.keys |= TN__KEY_AUTOGRAD;
+            return;
+        }
+        t->pub.keys |= of->keys & TN__KEY_AUTOGRAD;
+        t->pub.flags |= of->flags & TN__TENSOR_UNFOLLOWED;
+    } else if ((of->keys | base->keys) & TN__KEY_AUTOGRAD) {
+        t->pub.keys |= TN__KEY_AUTOGRAD;
+        t->pub.flags |= TN__TENSOR_UNFOLLOWED;
+    }
+}
+
 /* Ties a view to its base, so that a write through one is seen by the other's history. Integers
  * carry no gradient; inference mode knows of none. */
 static inline void tn__view_bind(tn__tensor *t, tn__tensor *of)
@@ -84,8 +111,7 @@ static inline void tn__view_bind(tn__tensor *t, tn__tensor *of)
     }
     atomic_fetch_add_explicit(&tn__impl(base)->refs, 1, memory_order_relaxed);
     t->base = base;
-    /* A view of one that is not followed (made in no-grad mode) is not followed either. */
-    t->pub.keys |= tn__mode_tls.view_keys & (of->base ? of->pub.keys : TN__KEY_AUTOGRAD);
+    tn__view_follow(t, &of->pub, base);
 }
 
 /* ---- storage.c ------------------------------------------------------------------------------- */
@@ -96,6 +122,9 @@ tn_status tn__storage_from_memory(tn_call *call, void *data, size_t bytes, tn_de
 void tn__storage_keep_memory(void *owner, void *data,
                              size_t bytes); /* a release that does nothing */
 void tn__storage_release(tn__storage *s);
+struct tn_stream;
+/* Work on that stream of the device uses it from now on, too: so its memory goes back with more care. */
+void tn__storage_used_on(tn__storage *s, tn_device device, const struct tn_stream *stream);
 void tn__storage_free(tn__storage *s); /* whose last reference has gone */
 enum {
     TN__STORAGE_HEADER = 64,
@@ -120,6 +149,12 @@ tn_status tn__tensor_permuted(tn_call *call, tn_tensor *base, const uint8_t *dim
 tn_status tn__tensor_resize(tn_call *call, tn_tensor *t, int64_t ndim, const int64_t *sizes);
 tn_status tn__tensor_set_geometry(tn_call *call, tn_tensor *t, int64_t ndim, const int64_t *sizes,
                                   const int64_t *strides, int64_t offset);
+/* replace.c: t itself becomes a view of the memory of `of`, which may be t: set_ and resize_. It is no
+ * view of its former base any more, nor are its views views of it. */
+tn_status tn__tensor_set_memory(tn_call *call, tn_tensor *t, tn_tensor *of, int64_t ndim,
+                                const int64_t *sizes, const int64_t *strides, int64_t offset);
+/* Room for so many dimensions; what was there is lost. */
+tn_status tn__tensor_grow_dims(tn_call *call, tn__tensor *t, int64_t ndim);
 void tn__tensor_retain(tn_tensor *t);
 void tn__tensor_release(tn_tensor *t);
 tn_status tn__tensors_new(tn_call *call, int64_t len, tn_tensors *out);

@@ -111,16 +111,15 @@ static inline void alias(tn__tensor *t, tn_tensor *base, uint16_t flags)
     t->pub.data = base->data;
     t->pub.numel = base->numel;
     t->offset = b->offset;
-    uint64_t keys = base->keys & TN__KEYS_PLAIN;
+    t->pub.keys = base->keys & TN__KEYS_PLAIN;
     if (base->dtype >= TN_F16 && !(flags & TN_TENSOR_INFERENCE)) {
         tn_tensor *root = b->base ? b->base : base;
         atomic_fetch_add_explicit(&tn__impl(root)->refs, 1, memory_order_relaxed);
         t->base = root;
-        keys |= tn__mode_tls.view_keys;
+        tn__view_follow(t, base, root);
     } else {
         t->base = NULL;
     }
-    t->pub.keys = keys;
 }
 
 static __attribute__((noinline)) tn_status permuted(tn_call *call, tn_tensor *base,

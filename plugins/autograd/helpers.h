@@ -102,6 +102,8 @@ static inline tn_tensor *conjugate(tn_grad_call *g, tn_tensor *t)
 
 /* t with the dimensions in `dims` (none: all) back in place with size 1, as keepdim leaves them. */
 tn_tensor *with_dims(tn_grad_call *g, tn_tensor *t, int64_t ndim, tn_ints dims, bool keepdim);
+/* helpers_index.c: part with zeros behind it along every dimension. */
+tn_tensor *padded(tn_grad_call *g, tn_tensor *part, tn_ints sizes);
 /* How many elements of `sizes` go into one of the result. */
 int64_t reduced_count(tn_ints sizes, tn_ints dims);
 

@@ -211,12 +211,12 @@ tn_tensor *logit_back(tn_grad_call *g, tn_tensor *grad, tn_tensor *self, tn_opt_
     if (!grad)
         return NULL;
     double low = eps.has ? eps.value : 0;
-    tn_tensor *inside = call_logical_and(g, call_ge_Scalar(g, self, number(low)),
-                                         call_le_Scalar(g, self, number(1 - low)));
+    tn_tensor *outside = call_logical_or(g, call_lt_Scalar(g, self, number(low)),
+                                         call_gt_Scalar(g, self, number(1 - low)));
     tn_tensor *room = call_rsub_Scalar(g, self, whole(1), whole(1));
     tn_tensor *slope = call_div_Tensor(g, grad, multiply(g, self, room));
     tn_tensor *beyond = call_new_full(g, grad, (tn_ints){NULL, 0}, number(eps.has ? 0 : NAN),
                                       TN_DTYPE_NONE, TN_LAYOUT_NONE,
                                       (tn_device){TN_DEVICE_NONE, -1}, -1);
-    return call_where_self(g, inside, slope, beyond);
+    return call_where_self(g, outside, beyond, slope);
 }

@@ -1,13 +1,9 @@
 /* helpers_index.c - gradients of reading and writing by index. */
 #include "helpers.h"
 
-/* src may be larger than index: what was not written from has gradient zero. */
-tn_tensor *gather_back(tn_grad_call *g, tn_tensor *grad, int64_t dim, tn_tensor *index,
-                       tn_ints sizes)
+/* part is the beginning of something of those sizes along every dimension: the rest is zero. */
+tn_tensor *padded(tn_grad_call *g, tn_tensor *part, tn_ints sizes)
 {
-    if (!grad || index->numel == 0)
-        return grad ? zeros(g, grad, sizes) : NULL;
-    tn_tensor *part = call_gather(g, grad, dim, index, false);
     shape s = shape_of(sizes);
     bool whole_src = part && part->ndim == s.ndim;
     for (int64_t d = 0; whole_src && d < s.ndim; d++)
@@ -15,6 +11,15 @@ tn_tensor *gather_back(tn_grad_call *g, tn_tensor *grad, int64_t dim, tn_tensor 
     if (!part || whole_src || part->ndim != s.ndim)
         return part && !whole_src ? call_reshape(g, part, sizes) : part;
     return call__as_strided_backward(g, part, sizes, tn_sizes_of(part), strides_of(&s), 0);
+}
+
+/* src may be larger than index: what was not written from has gradient zero. */
+tn_tensor *gather_back(tn_grad_call *g, tn_tensor *grad, int64_t dim, tn_tensor *index,
+                       tn_ints sizes)
+{
+    if (!grad || index->numel == 0)
+        return grad ? zeros(g, grad, sizes) : NULL;
+    return padded(g, call_gather(g, grad, dim, index, false), sizes);
 }
 
 /* How often each entry of a list of indices occurs in it. */
@@ -50,4 +55,30 @@ tn_tensor *embedding_back(tn_grad_call *g, tn_tensor *grad, tn_tensor *indices, 
     }
     return part ? call_index_add(g, zeros(g, part, (tn_ints){sizes, 2}), 0, list, part, whole(1))
                 : NULL;
+}
+
+/* ---- masks ----------------------------------------------------------------------------------- */
+/* The sum of grad over the filled slices: one that index names twice, or from the end, counts once. */
+tn_tensor *filled_back(tn_grad_call *g, tn_tensor *grad, int64_t dim, tn_tensor *index)
+{
+    if (!grad)
+        return NULL;
+    tn_tensor *filled = zeros(g, grad, tn_sizes_of(grad));
+    filled = call_index_fill_int_Scalar(g, filled, dim, index, whole(1));
+    filled = call_eq_Scalar(g, filled, whole(1));
+    return call_sum(g, only_where(g, filled, grad), TN_DTYPE_NONE);
+}
+
+/* What the mask took of source is its beginning, in order; the rest has gradient zero. */
+tn_tensor *masked_source_back(tn_grad_call *g, tn_tensor *grad, tn_tensor *mask, tn_ints sizes)
+{
+    tn_tensor *taken = call_masked_select(g, grad, mask);
+    if (!taken)
+        return NULL;
+    int64_t rest = numel_of(sizes) - taken->numel;
+    if (rest > 0) {
+        tn_tensor *both[] = {taken, zeros(g, taken, (tn_ints){&rest, 1})};
+        taken = both[1] ? call_cat(g, (tn_tensors){both, 2}, 0) : NULL;
+    }
+    return call_view(g, taken, sizes);
 }

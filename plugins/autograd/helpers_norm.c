@@ -17,24 +17,26 @@ static tn_tensor *one_where(tn_grad_call *g, tn_tensor *condition, tn_tensor *t)
 }
 
 /* ---- norms ----------------------------------------------------------------------------------- */
-/* The direction of self times |self|^(p - 1): self itself for p = 2. */
-static tn_tensor *powered(tn_grad_call *g, tn_tensor *self, double p)
-{
-    if (p == 2)
-        return self;
-    tn_tensor *zero = call_eq_Scalar(g, self, whole(0));
-    tn_tensor *size = one_where(g, zero, call_abs(g, self));
-    tn_tensor *factor = call_pow_Tensor_Scalar(g, size, number(p - 2));
-    return multiply(g, self, except_where(g, zero, factor));
-}
-
-/* grad / norm^(p - 1), and 0 where the norm is. */
-static tn_tensor *per_norm(tn_grad_call *g, tn_tensor *grad, tn_tensor *norm, double p)
+/* self / norm, and 0 where the norm is: the slope for p = 2. */
+static tn_tensor *share_of(tn_grad_call *g, tn_tensor *grad, tn_tensor *self, tn_tensor *norm)
 {
     tn_tensor *flat = call_eq_Scalar(g, norm, whole(0));
-    tn_tensor *safe = one_where(g, flat, norm);
-    tn_tensor *power = p == 2 ? safe : call_pow_Tensor_Scalar(g, safe, number(p - 1));
-    return except_where(g, flat, call_div_Tensor(g, grad, power));
+    tn_tensor *each = call_div_Tensor(g, grad, one_where(g, flat, norm));
+    return multiply(g, self, except_where(g, flat, each));
+}
+
+/* sgn(self) (|self| / norm)^(p - 1): a ratio, so that no power overflows where the norm does not;
+ * 0 where self or the norm is. */
+static tn_tensor *powered_share_of(tn_grad_call *g, tn_tensor *grad, tn_tensor *self,
+                                   tn_tensor *norm, double p)
+{
+    tn_tensor *zero = call_eq_Scalar(g, self, whole(0));
+    tn_tensor *flat = call_logical_or(g, zero, call_eq_Scalar(g, norm, whole(0)));
+    tn_tensor *size = one_where(g, flat, call_abs(g, self));
+    tn_tensor *ratio =
+        call_div_Tensor(g, size, one_where(g, call_eq_Scalar(g, norm, whole(0)), norm));
+    tn_tensor *factor = multiply(g, grad, call_pow_Tensor_Scalar(g, ratio, number(p - 1)));
+    return multiply(g, call_sgn(g, self), except_where(g, flat, factor));
 }
 
 tn_tensor *norm_back(tn_grad_call *g, tn_tensor *grad, tn_tensor *self, tn_tensor *result,
@@ -52,7 +54,7 @@ tn_tensor *norm_back(tn_grad_call *g, tn_tensor *grad, tn_tensor *self, tn_tenso
     if (isinf(p))
         return multiply(g, call_sgn(g, self),
                         extreme_back(g, grad, call_abs(g, self), norm, dim, true));
-    return multiply(g, powered(g, self, p), per_norm(g, grad, norm, p));
+    return p == 2 ? share_of(g, grad, self, norm) : powered_share_of(g, grad, self, norm, p);
 }
 
 /* How a real result moves with self, from how it weighs self's elements (`slope`, as backward gives

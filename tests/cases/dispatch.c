@@ -1,8 +1,9 @@
 /* dispatch.c - the case bank's dispatch area, as far as its parts exist: BB-disp-03, an operator
- * without a derivative; BB-disp-04 for a fallback that stands between a call and its kernel, and
- * for autograd. Its autocast and functionalisation halves wait for those layers. */
+ * without a derivative; BB-disp-04 for a fallback that stands between a call and its kernel, for
+ * autograd, and for autocast. Its functionalisation half waits for that layer. */
 #include "case_test.h"
 
+#include <tenon/autocast.h>
 #include <tenon/autograd.h>
 #include <tenon/op.h>
 
@@ -69,6 +70,51 @@ Test(dispatch, BB_disp_04_autograd_keeps_written_arguments)
     CASE_EXPECT(whole, TN_F16, TN_INTS(3), 10, 40, 90);
     cr_assert_eq(tn_backward_from(tn_sum(x)), TN_OK, "%s", tn_error_last()->message);
     CASE_EXPECT(tn_grad(w), TN_F32, TN_INTS(3), 1, 1, 0);
+}
+
+/* ---- a layer that casts ---------------------------------------------------------------------- */
+/* A training step of batch_norm, in float32 under autocast. */
+static void train(tn_tensor *x, tn_tensor *mean, tn_tensor *var)
+{
+    tn_tensor *y = tn_batch_norm(x, NULL, NULL, mean, var, true, 0.5, 1e-5, false);
+    cr_assert_not_null(y, "%s", tn_error_last()->message);
+    cr_assert_eq(y->dtype, TN_F32);
+}
+
+Test(dispatch, BB_disp_04_autocast_updates_running_statistics)
+{
+    static const tn_dtype dtypes[] = {TN_F16, TN_BF16, TN_F32};
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
+        tn_dtype d = dtypes[i];
+        tn_tensor *x = case_tensor(d, TN_INTS(2, 2), CASE_VALUES(1, 10, 3, 30));
+        tn_tensor *mean = case_tensor(d, TN_INTS(2), CASE_VALUES(4, 8));
+        tn_tensor *var = case_tensor(d, TN_INTS(2), CASE_VALUES(2, 4));
+        uint32_t version = tn_tensor_version(mean);
+        TN_AUTOCAST (TN_CPU, d == TN_F16 ? TN_F16 : TN_BF16) {
+            train(x, mean, var);
+        }
+        CASE_EXPECT(mean, d, TN_INTS(2), 3, 14);
+        CASE_EXPECT(var, d, TN_INTS(2), 2, 102);
+        cr_assert_eq(tn_tensor_version(mean), version + 1);
+    }
+}
+
+Test(dispatch, BB_disp_04_autocast_keeps_written_arguments)
+{
+    tn_tensor *x = case_tensor(TN_F32, TN_INTS(1, 2), CASE_VALUES(1, 2));
+    tn_tensor *half = case_tensor(TN_BF16, TN_INTS(2, 1), CASE_VALUES(3, 4));
+    tn_tensor *sum = case_tensor(TN_F32, TN_INTS(1, 1), CASE_VALUES(4096)), *view = tn_t(sum);
+    tn_tensor *wide = tn_zeros(TN_INTS(1, 1)), *narrow = tn_zeros(TN_INTS(0), .dtype = TN_F16);
+    TN_AUTOCAST (TN_CPU, TN_BF16) {
+        cr_assert_eq(tn_addmm_(view, x, half), view, "%s", tn_error_last()->message);
+        cr_assert_eq(tn_mm_out(x, half, wide), wide, "%s", tn_error_last()->message);
+        cr_assert_eq(tn_mm_out(x, half, narrow), narrow, "%s", tn_error_last()->message);
+        cr_assert_eq(tn_exp_(x), x);
+    }
+    CASE_EXPECT(sum, TN_F32, TN_INTS(1, 1), 4107);
+    CASE_EXPECT(wide, TN_F32, TN_INTS(1, 1), 11);
+    CASE_EXPECT(narrow, TN_F16, TN_INTS(1, 1), 11);
+    CASE_EXPECT(x, TN_F32, TN_INTS(1, 2), expf(1), expf(2));
 }
 
 /* ---- an operator without a derivative -------------------------------------------------------- */

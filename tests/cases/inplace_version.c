@@ -1,9 +1,7 @@
-/* The case bank's inplace-version area; a test is named by its case. There are no operators set_ and
- * resize_: BB_ver_05 tells what stands for them. */
+/* The case bank's inplace-version area; a test is named by its case. */
 #include "case_test.h"
 
 #include <tenon/autograd.h>
-#include <tenon/op.h>
 
 TestSuite(inplace_version, .init = case_begin, .fini = case_end, .timeout = 60);
 
@@ -87,32 +85,93 @@ Test(inplace_version, BB_ver_03)
     }
 }
 
-/* What can replace a tensor's contents or geometry here is an out= argument. One that history knows
- * is refused; the others' versions move. */
+static tn_tensor *two(void)
+{
+    return leaf(CASE_SCALAR_SHAPE, CASE_VALUES(2));
+}
+
+static tn_tensor *scalar(double value)
+{
+    return case_tensor(TN_F64, CASE_SCALAR_SHAPE, &value);
+}
+
+/* Of the tensor that has the history, set_ and resize_ are refused; in TN_NO_GRAD set_ may swap the
+ * elements, which backward notices. */
 Test(inplace_version, BB_ver_05)
 {
-    cr_assert_null(tn_op_find("aten::set_.source_Tensor"));
-    cr_assert_null(tn_op_find("aten::resize_"));
+    tn_tensor *x = two(), *c = tn_clone(x), *out = tn_pow(c, 2);
+    CASE_FAILS(tn_set__source_Tensor(c, scalar(1)), "modified in place");
+    CASE_FAILS(tn_resize_(c, TN_INTS(1)), "modified in place");
+    CASE_FAILS(tn_set_(c), "modified in place");
+    CASE_EXPECT(c, TN_F64, CASE_SCALAR_SHAPE, 2);
+    uint32_t version = tn_tensor_version(c);
+    TN_NO_GRAD {
+        CASE_FAILS(tn_resize_(c, TN_INTS(1)), "modified in place");
+        CASE_FAILS(tn_set__source_Tensor(c, x12()), "shape");
+        cr_assert_not_null(tn_set__source_Tensor(c, scalar(1)), "%s", tn_error_last()->message);
+    }
+    CASE_EXPECT(c, TN_F64, CASE_SCALAR_SHAPE, 1);
+    cr_assert_gt(tn_tensor_version(c), version);
+    MODIFIED(out, "[]", "Clone", "Pow", "set_");
+}
 
-    tn_tensor *x = leaf(CASE_SHAPE(2), CASE_VALUES(2, 3)), *c = tn_clone(x), *out = tn_pow(c, 2);
-    tn_tensor *one = case_tensor(TN_F64, CASE_SHAPE(2), CASE_VALUES(1, 1));
-    tn_tensor *d = tn_detach(c);
-    CASE_FAILS(tn_add_out(one, one, c), "out");
-    cr_assert_not_null(tn_add_out(one, one, d), "%s", tn_error_last()->message);
-    MODIFIED(tn_sum(out), "version 1", "version 0");
+Test(inplace_version, BB_ver_05_an_alias_is_set)
+{
+    tn_tensor *x = two(), *c = tn_clone(x), *out = tn_pow(c, 2), *d = tn_detach(c);
+    tn_tensor *other = case_tensor(TN_F64, CASE_SHAPE(3), CASE_VALUES(7, 8, 9));
+    const tn_node *history = tn_grad_fn(c);
+    cr_assert_not_null(tn_set__source_Tensor(d, other), "%s", tn_error_last()->message);
+    CASE_EXPECT(d, TN_F64, CASE_SHAPE(3), 7, 8, 9);
+    cr_assert_not_null(tn_mul_(d, 2)); /* writes other, not c */
+    CASE_EXPECT(other, TN_F64, CASE_SHAPE(3), 14, 16, 18);
+    cr_assert_not_null(tn_resize_(tn_detach(c), TN_INTS(5)), "%s", tn_error_last()->message);
+    CASE_EXPECT(c, TN_F64, CASE_SCALAR_SHAPE, 2);
+    cr_assert_eq(tn_grad_fn(c), history);
+    cr_assert_eq(tn_backward_from(out), TN_OK, "%s", tn_error_last()->message);
+    CASE_EXPECT(tn_grad(x), TN_F64, CASE_SCALAR_SHAPE, 4);
+}
 
-    /* an alias without history takes another shape: c keeps its own, its values and its history;
-     * the alias's write counts as any other */
-    c = tn_clone(x), out = tn_pow(c, 2), d = tn_detach(c);
-    tn_tensor *longer = case_tensor(TN_F64, CASE_SHAPE(3), CASE_VALUES(7, 8, 9));
-    CASE_FAILS(tn_add_out(longer, longer, d), "[3]");
-    cr_assert_eq(tn_backward((tn_tensors){(tn_tensor *[]){tn_sum(out)}, 1}, NULL,
-                             &(tn_backward_options){.keep_graph = true}),
-                 TN_OK, "%s", tn_error_last()->message);
-    CASE_EXPECT(tn_grad(x), TN_F64, CASE_SHAPE(2), 4, 6);
-    cr_assert_not_null(tn_unsqueeze_(d, 0), "%s", tn_error_last()->message);
-    cr_assert_eq(d->ndim, 2);
-    CASE_EXPECT(c, TN_F64, CASE_SHAPE(2), 2, 3);
-    cr_assert_not_null(tn_grad_fn(c));
-    MODIFIED(tn_sum(out), "version 1", "version 0");
+/* A saved tensor without history of its own: smaller, larger, set, emptied; in place of it and of an
+ * alias, whose resizing to less writes nothing. */
+Test(inplace_version, BB_ver_05_a_saved_tensor_is_resized)
+{
+    for (int which = 0; which < 5; which++) {
+        tn_tensor *x = x12(), *w = case_tensor(TN_F64, CASE_SHAPE(2), CASE_VALUES(3, 4));
+        tn_tensor *out = tn_mul(x, w);
+        tn_tensor *done = which == 0   ? tn_resize_(w, TN_INTS(1))
+                          : which == 1 ? tn_resize_(w, TN_INTS(7))
+                          : which == 2 ? tn_set__source_Tensor(w, tn_clone(w))
+                          : which == 3
+                              ? tn_set_(w)
+                              : tn_resize_as_(w, case_tensor(TN_F64, CASE_SHAPE(2, 3),
+                                                             CASE_VALUES(1, 2, 3, 4, 5, 6)));
+        cr_assert_not_null(done, "%s", tn_error_last()->message);
+        MODIFIED(tn_sum(out), "Mul");
+    }
+    tn_tensor *x = x12(), *w = case_tensor(TN_F64, CASE_SHAPE(2), CASE_VALUES(3, 4));
+    tn_tensor *out = tn_mul(x, w), *larger = tn_resize_(tn_detach(w), TN_INTS(9));
+    cr_assert_not_null(tn_fill_(larger, 0));
+    cr_assert_eq(tn_backward_from(tn_sum(out)), TN_OK, "%s", tn_error_last()->message);
+    CASE_EXPECT(tn_grad(x), TN_F64, CASE_SHAPE(2), 3, 4);
+}
+
+/* A leaf that requires a gradient: its data is swapped as an optimiser would. */
+Test(inplace_version, BB_ver_05_data_is_swapped)
+{
+    tn_tensor *x = x12(), *fresh = case_tensor(TN_F64, CASE_SHAPE(2), CASE_VALUES(5, 6));
+    tn_tensor *out = tn_sum(tn_mul(x, x));
+    CASE_FAILS(tn_set__source_Tensor(x, fresh), "leaf");
+    TN_NO_GRAD {
+        cr_assert_not_null(tn_set__source_Tensor(x, fresh), "%s", tn_error_last()->message);
+    }
+    cr_assert(tn_requires_grad(x) && tn_is_leaf(x));
+    MODIFIED(out, "a leaf");
+    cr_assert_eq(tn_backward_from(tn_sum(tn_mul(x, x))), TN_OK, "%s", tn_error_last()->message);
+    CASE_EXPECT(tn_grad(x), TN_F64, CASE_SHAPE(2), 10, 12);
+    tn_tensor *source = x12(), *plain = tn_clone(fresh), *saved = tn_mul(source, source);
+    CASE_FAILS(tn_set__source_Tensor(plain, source), "requires a gradient");
+    TN_NO_GRAD {
+        cr_assert_not_null(tn_set__source_Tensor(plain, source), "%s", tn_error_last()->message);
+    }
+    cr_assert_eq(tn_backward_from(tn_sum(saved)), TN_OK, "source was not written");
 }

@@ -50,6 +50,12 @@ Test(iterator, BB_iter_06)
               *wide = tn_expand(x, TN_INTS(2, 2, 2));
     tn_tensor *mask = case_tensor(TN_BOOL, TN_INTS(2, 1, 2), CASE_VALUES(1, 0, 0, 1));
     CASE_FAILS(tn_masked_fill__Scalar(wide, mask, 0), "share one memory location");
+    tn_tensor *first = case_tensor(TN_I64, TN_INTS(1), CASE_VALUES(0)),
+              *places = tn_zeros(TN_INTS(1, 2, 2), .dtype = TN_I64);
+    CASE_FAILS(tn_index_fill__int_Scalar(wide, 0, first, 0), "share one memory location");
+    CASE_FAILS(tn_scatter__value(wide, 0, places, 0), "share one memory location");
+    CASE_FAILS(tn_index_put_(wide, TN_TENSORS(first), tn_zeros(TN_INTS(1, 2, 2))),
+               "share one memory location");
     CASE_EXPECT(x, TN_F32, TN_INTS(2, 2), 1, 2, 3, 4);
     CASE_EXPECT(tn_masked_fill_Scalar(wide, mask, 0), TN_F32, TN_INTS(2, 2, 2), 0, 2, 0, 4, 1, 0, 3,
                 0);

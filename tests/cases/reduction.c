@@ -1,6 +1,6 @@
 /* reduction.c - the case bank's reductions (BB-red-*), through the public calls. Each test holds
- * what the case expects of sum, mean, prod, amax, amin, any, all, var, softmax and log_softmax.
- * BB-red-11 (sort, topk, kthvalue) waits for its operators. */
+ * what the case expects of sum, mean, prod, amax, amin, any, all, var, softmax and log_softmax, and
+ * BB-red-11 of sort, argsort, topk and kthvalue. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -108,6 +108,17 @@ Test(cases_reduction, BB_red_01)
         expect_all(tn_mean_out(x, no_dims, out), 2.5, "mean.out");
         expect_all(tn_amax_out(x, out, .dim = no_dims), 4, "amax.out");
         expect_all(tn_amin_out(x, out, .dim = no_dims), 1, "amin.out");
+        expect_all(tn_nansum(x, .dim = no_dims), 10, "nansum");
+        expect_shape(tn_nansum(x, .dim = no_dims, .keepdim = true), ones, "nansum keepdim");
+        expect_shape(tn_nansum(meta, .dim = no_dims, .keepdim = true), ones, "nansum on meta");
+        expect_all(tn_nansum_out(x, out, .dim = no_dims), 10, "nansum.out");
+        expect_shape(tn_var_dim(x, no_dims), no_dims, "var");
+        expect_shape(tn_var_dim(x, no_dims, .keepdim = true), ones, "var keepdim");
+        expect_shape(tn_logsumexp(x, no_dims), no_dims, "logsumexp");
+        expect_shape(tn_logsumexp(x, no_dims, .keepdim = true), ones, "logsumexp keepdim");
+        expect_shape(tn_linalg_vector_norm(x, .dim = no_dims), no_dims, "vector_norm");
+        expect_shape(tn_linalg_vector_norm(x, .dim = no_dims, .keepdim = true), ones,
+                     "vector_norm keepdim");
     }
     tn_release(x);
     tn_release(out);
@@ -302,4 +313,77 @@ Test(cases_reduction, BB_red_14)
         one_hot(widths[i], 0);
         one_hot(widths[i], widths[i] - 1);
     }
+}
+
+/* ---- NaN ranks above every number ------------------------------------------------------------ */
+static void expect_order(const tn_tensor *values, const tn_tensor *indices, int64_t n,
+                         const double *want, const int64_t *places)
+{
+    for (int64_t i = 0; values && i < n; i++)
+        cr_assert(element(values, i) == want[i] || (isnan(element(values, i)) && isnan(want[i])),
+                  "[%lld] is %g, expected %g", (long long)i, element(values, i), want[i]);
+    for (int64_t i = 0; places && i < n; i++)
+        cr_assert_eq(((const int64_t *)indices->data)[i], places[i], "index [%lld]", (long long)i);
+}
+
+static void six(tn_tensor *x, bool descending, const double *want, const int64_t *places)
+{
+    tn_tensor *values = NULL, *indices = NULL;
+    cr_assert_eq(tn_call_sort_stable(x, 1, 0, descending, &values, &indices), TN_OK);
+    expect_order(values, indices, 6, want, places);
+    tn_release(values);
+    tn_release(indices);
+    cr_assert_eq(tn_call_argsort(x, 0, descending, &indices), TN_OK);
+    expect_order(NULL, indices, 6, want, places);
+    tn_release(indices);
+}
+
+static void best(tn_tensor *x, int64_t k, bool largest, const double *want)
+{
+    tn_tensor *values = NULL, *indices = NULL;
+    cr_assert_eq(tn_call_topk(x, k, 0, largest, true, &values, &indices), TN_OK);
+    expect_order(values, indices, k, want, NULL);
+    for (int64_t i = 0; i < k; i++) {
+        double named = element(x, ((const int64_t *)indices->data)[i]);
+        cr_assert(named == want[i] || (isnan(named) && isnan(want[i])));
+    }
+    tn_release(values);
+    tn_release(indices);
+}
+
+/* Every third of a thousand is NaN: all of them end up last, the numbers in order before them. */
+static void thousand(void)
+{
+    float numbers[1000];
+    for (int i = 0; i < 1000; i++)
+        numbers[i] = i % 3 == 0 ? NAN : (float)(i * 7919 % 1000 - 500);
+    tn_tensor *x = tensor(TN_F32, TN_INTS(1000), numbers, 1000), *values = NULL, *indices = NULL;
+    cr_assert_eq(tn_call_sort(x, 0, false, &values, &indices), TN_OK);
+    for (int64_t i = 0; i < 1000; i++) {
+        cr_assert_eq(isnan(element(values, i)) != 0, i >= 666, "[%lld]", (long long)i);
+        if (i > 0 && i < 666)
+            cr_assert_leq(element(values, i - 1), element(values, i), "[%lld]", (long long)i);
+    }
+    tn_release(values);
+    tn_release(indices);
+    best(x, 5, true, (const double[]){NAN, NAN, NAN, NAN, NAN});
+    tn_release(x);
+}
+
+Test(cases_reduction, BB_red_11)
+{
+    const float numbers[] = {NAN, 2, NAN, 1, -INFINITY, INFINITY};
+    tn_tensor *x = tensor(TN_F32, TN_INTS(6), numbers, 6), *values = NULL, *indices = NULL;
+    six(x, false, (const double[]){-INFINITY, 1, 2, INFINITY, NAN, NAN},
+        (const int64_t[]){4, 3, 1, 5, 0, 2});
+    six(x, true, (const double[]){NAN, NAN, INFINITY, 2, 1, -INFINITY},
+        (const int64_t[]){0, 2, 5, 1, 3, 4});
+    best(x, 3, true, (const double[]){NAN, NAN, INFINITY});
+    best(x, 2, false, (const double[]){-INFINITY, 1});
+    cr_assert_eq(tn_call_kthvalue(x, 5, 0, false, &values, &indices), TN_OK);
+    cr_assert(isnan(element(values, 0)));
+    tn_release(values);
+    tn_release(indices);
+    tn_release(x);
+    thousand();
 }

@@ -194,6 +194,33 @@ Test(rules, indexing)
     }
 }
 
+/* What a list of indices names is the same on every device. */
+Test(rules, lists_of_indices)
+{
+    FOR_DEVICES(d)
+    {
+        tn_tensor *x = made(d, TN_F32, TN_INTS(4, 3, 2)), *i = made(d, TN_I64, TN_INTS(5)),
+                  *j = made(d, TN_I32, TN_INTS(2, 1)), *m = made(d, TN_BOOL, TN_INTS(4, 3));
+        tn_tensor *v = made(d, TN_F32, TN_INTS(3)), *number = made(d, TN_F32, none);
+        GIVES(tn_index(x, TN_TENSORS(i)), TN_F32, TN_INTS(5, 3, 2));
+        GIVES(tn_index(x, TN_TENSORS(NULL, i, j)), TN_F32, TN_INTS(4, 2, 5));
+        GIVES(tn_index(x, TN_TENSORS(i, NULL, j)), TN_F32, TN_INTS(2, 5, 3));
+        FAILS(tn_index(x, TN_TENSORS(NULL, m)), TN_ERR_INDEX, "[4, 3]", "mask size 4");
+        FAILS(tn_index(x, TN_TENSORS(m, i, i)), TN_ERR_INDEX, "too many", "indices[2]");
+        FAILS(tn_index(x, TN_TENSORS(v)), TN_ERR_DTYPE, "indices[0]", "float32");
+        GIVES(tn_index_put(x, TN_TENSORS(m), number), TN_F32, TN_INTS(4, 3, 2));
+        FAILS(tn_index_put(x, TN_TENSORS(i), v), TN_ERR_ARGUMENT, "[3]", "[5, 3, 2]");
+        GIVES(tn_masked_scatter(x, made(d, TN_BOOL, TN_INTS(2, 1, 1, 1)), x), TN_F32,
+              TN_INTS(2, 4, 3, 2));
+        GIVES(tn_take(x, j = made(d, TN_I64, TN_INTS(2, 1))), TN_F32, TN_INTS(2, 1));
+        FAILS(tn_put(x, j, v), TN_ERR_ARGUMENT, "3 elements", "index 2");
+        FAILS(tn_index_copy(x, 0, made(d, TN_I32, TN_INTS(1)), x), TN_ERR_DTYPE, "int64", "int32");
+        FAILS(tn_index_fill_int_Scalar(x, 3, i, 1), TN_ERR_INDEX, "dim 3", "[-3, 2]");
+        FAILS(tn_scatter_reduce_two(v, 0, i, v, "median"), TN_ERR_ARGUMENT, "median", "'sum'");
+        FAILS(tn_index_reduce(v, 0, i, v, "sum"), TN_ERR_ARGUMENT, "'sum'", "it may be 'prod'");
+    }
+}
+
 Test(rules, many_dimensions)
 {
     int64_t ones[64];
