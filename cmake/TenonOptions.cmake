@@ -3,7 +3,7 @@ option(TENON_TESTS "Build the tests (needs Criterion)" ON)
 option(TENON_WERROR "Treat warnings as errors" OFF)
 set(TENON_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them: address,undefined or thread")
 set(TENON_CUDA AUTO CACHE STRING "Build the CUDA plugin: AUTO (when nvcc is found), ON, OFF")
-set(TENON_ISAS "baseline;avx2;avx512" CACHE STRING "Instruction sets that CPU kernels are compiled for")
+set(TENON_ISAS "baseline;avx2;avx512" CACHE STRING "Instruction sets that CPU kernels are compiled for; baseline always")
 set(TENON_MAX_CUDA_JOBS 2 CACHE STRING "nvcc processes at a time: each takes about 1 GB")
 
 set(CMAKE_C_STANDARD 11)

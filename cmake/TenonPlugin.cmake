@@ -1,14 +1,16 @@
 # tenon_add_plugin(NAME SOURCES file.. [ISA_SOURCES file..] [SCHEMA file.yaml [DERIVATIVES file.yaml]]
-#     [INCLUDES dir..] [LIBRARIES lib..])
+#     [CALLS file.yaml] [INCLUDES dir..] [LIBRARIES lib..])
 #
 # Builds NAME.so, a Tenon plugin: a module that links nothing of Tenon and exports one symbol, tenon_plugin.
 # This file is installed: Tenon's own plugins and a third party's are built by the same lines.
 #   SOURCES      .c files, and .cu files (compiled where nvcc is found, else left out and TENON_NO_CUDA defined)
 #   ISA_SOURCES  .c files compiled once per instruction set of TENON_ISAS, with -DTN_ISA=baseline|avx2|avx512
 #   SCHEMA       a YAML file in native_functions.yaml's form: tenon-gen makes NAME_ops.h and NAME_ops.c of it, which
-#                are on the include path and compiled in
+#                are on the include path and compiled in, and NAME_calls.h, for programs: a program that links the
+#                target NAME_calls finds it, and it is installed beside Tenon's headers
 #   DERIVATIVES  a YAML file in derivatives.yaml's form: the gradients of operators of SCHEMA. An operator with an
 #                expression has one without
+#   CALLS        a YAML file of the operators that kernels call: tenon-gen makes NAME_work.h and NAME_work.c of it
 #   INCLUDES     further include directories
 #   LIBRARIES    further libraries to link
 # It stands on the target tenon::plugin (headers), and on TENON_GEN, TENON_TEMPLATES and TENON_EXPORT_MAP.
@@ -19,6 +21,14 @@ if(NOT DEFINED TENON_ISAS)
     else()
         set(TENON_ISAS baseline)
     endif()
+endif()
+foreach(isa ${TENON_ISAS})
+    if(NOT isa MATCHES "^(baseline|avx2|avx512)$")
+        message(FATAL_ERROR "TENON_ISAS: '${isa}' is no instruction set; write some of baseline;avx2;avx512")
+    endif()
+endforeach()
+if(NOT baseline IN_LIST TENON_ISAS) # what runs where the machine has none of the others
+    list(PREPEND TENON_ISAS baseline)
 endif()
 set(TENON_ISA_FLAGS_baseline "")
 set(TENON_ISA_FLAGS_avx2 -march=x86-64-v3)
@@ -89,34 +99,55 @@ function(tenon__add_cuda name)
     set_target_properties(${name} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH ${home})
 endfunction()
 
-# NAME_ops.h and NAME_ops.c from a YAML file of the plugin's own operators, and one of their derivatives or "".
-function(tenon__add_schema name yaml derivatives)
-    get_filename_component(yaml ${yaml} ABSOLUTE)
-    set(options)
-    if(derivatives)
-        get_filename_component(derivatives ${derivatives} ABSOLUTE)
-        set(options --derivatives ${derivatives})
-    endif()
+# What tenon-gen makes of a plugin's YAML files, each of which may be "": NAME_ops.h, NAME_ops.c, NAME_calls.h of its own
+# operators and their derivatives; NAME_work.h, NAME_work.c of those that its kernels call.
+function(tenon__generate name schema derivatives calls)
     set(dir ${CMAKE_CURRENT_BINARY_DIR}/${name}.gen)
+    set(options)
+    set(inputs)
+    foreach(option schema derivatives calls)
+        if(${option})
+            get_filename_component(file ${${option}} ABSOLUTE)
+            list(APPEND options --${option} ${file})
+            list(APPEND inputs ${file})
+        endif()
+    endforeach()
+    set(sources)
+    set(headers)
+    if(schema)
+        list(APPEND sources ${dir}/${name}_ops.c)
+        list(APPEND headers ${dir}/${name}_ops.h ${dir}/${name}_calls.h)
+    endif()
+    if(calls)
+        list(APPEND sources ${dir}/${name}_work.c)
+        list(APPEND headers ${dir}/${name}_work.h)
+    endif()
     file(GLOB templates CONFIGURE_DEPENDS ${TENON_TEMPLATES}/*.m4)
-    add_custom_command(OUTPUT ${dir}/stamp BYPRODUCTS ${dir}/${name}_ops.h ${dir}/${name}_ops.c
-        COMMAND ${TENON_GEN} --schema ${yaml} ${options} --plugin ${name} --templates ${TENON_TEMPLATES} --out ${dir}
+    add_custom_command(OUTPUT ${dir}/stamp BYPRODUCTS ${sources} ${headers}
+        COMMAND ${TENON_GEN} ${options} --plugin ${name} --templates ${TENON_TEMPLATES} --out ${dir}
         COMMAND ${CMAKE_COMMAND} -E touch ${dir}/stamp
-        DEPENDS ${yaml} ${derivatives} ${TENON_GEN} ${templates}
+        DEPENDS ${inputs} ${TENON_GEN} ${templates} ${TENON_PLUGIN_DEPENDS}
         COMMENT "tenon-gen ${name}" VERBATIM)
     add_custom_target(${name}_generated DEPENDS ${dir}/stamp)
     add_dependencies(${name} ${name}_generated)
-    target_sources(${name} PRIVATE ${dir}/${name}_ops.c)
-    set_source_files_properties(${dir}/${name}_ops.c PROPERTIES GENERATED ON)
+    target_sources(${name} PRIVATE ${sources})
+    set_source_files_properties(${sources} PROPERTIES GENERATED ON)
     target_include_directories(${name} PRIVATE ${dir})
     set_target_properties(${name} PROPERTIES TENON_GENERATED ${dir}/stamp)
+    if(schema)
+        add_library(${name}_calls INTERFACE)
+        add_dependencies(${name}_calls ${name}_generated)
+        target_include_directories(${name}_calls INTERFACE ${dir})
+        target_link_libraries(${name}_calls INTERFACE tenon::tenon)
+        install(FILES ${dir}/${name}_calls.h DESTINATION ${TENON_INCLUDE_DIR})
+    endif()
 endfunction()
 
 function(tenon_add_plugin name)
-    cmake_parse_arguments(arg "" "SCHEMA;DERIVATIVES" "SOURCES;ISA_SOURCES;INCLUDES;LIBRARIES" ${ARGN})
+    cmake_parse_arguments(arg "" "SCHEMA;DERIVATIVES;CALLS" "SOURCES;ISA_SOURCES;INCLUDES;LIBRARIES" ${ARGN})
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "tenon_add_plugin(${name}): unknown argument ${arg_UNPARSED_ARGUMENTS}; "
-            "write SOURCES, ISA_SOURCES, SCHEMA, DERIVATIVES, INCLUDES or LIBRARIES before it")
+            "write SOURCES, ISA_SOURCES, SCHEMA, DERIVATIVES, CALLS, INCLUDES or LIBRARIES before it")
     endif()
     if(arg_DERIVATIVES AND NOT arg_SCHEMA)
         message(FATAL_ERROR "tenon_add_plugin(${name}): DERIVATIVES without SCHEMA; name the YAML file of the operators")
@@ -141,8 +172,8 @@ function(tenon_add_plugin name)
             target_link_options(${name} PRIVATE -Wl,-z,defs)
         endif()
     endif()
-    if(arg_SCHEMA)
-        tenon__add_schema(${name} ${arg_SCHEMA} "${arg_DERIVATIVES}")
+    if(arg_SCHEMA OR arg_CALLS)
+        tenon__generate(${name} "${arg_SCHEMA}" "${arg_DERIVATIVES}" "${arg_CALLS}")
     endif()
     if(arg_ISA_SOURCES)
         foreach(isa ${TENON_ISAS})

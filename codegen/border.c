@@ -298,7 +298,8 @@ static void read_item(bd_border *b, const cg_node *map)
 static void read_border(bd_border *b, const char *bytes, size_t n)
 {
     bool complete = false;
-    const cg_node *root = cg_yaml_parse(&b->arena, b->diag, b->file, bytes, n, &complete);
+    const cg_node *root =
+        cg_yaml_parse(&b->arena, b->diag, b->file, "struct: tn_name", bytes, n, &complete);
     if (!root || !is_list_of_maps(b, root, (cg_pos){1, 1}, "entries"))
         return;
     if (strcmp(root->child->child->text, "border") != 0)

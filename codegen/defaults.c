@@ -176,13 +176,13 @@ static void write_scalar_argument(FILE *to, const tn_scalar *s)
     if (s->kind == TN_SCALAR_NONE) {
         fputs("TN_NO_SCALAR", to);
     } else if (s->kind == TN_SCALAR_FLOAT) {
-        fputs("tn_scalar_of_float(", to);
+        fputs("tn_scalar_float(", to);
         write_double(to, s->v.f);
         fputc(')', to);
     } else if (s->kind == TN_SCALAR_COMPLEX) {
-        fprintf(to, "tn_scalar_of_complex(%.17g, %.17g)", s->v.c[0], s->v.c[1]);
+        fprintf(to, "tn_scalar_complex(%.17g, %.17g)", s->v.c[0], s->v.c[1]);
     } else {
-        fprintf(to, "tn_scalar_of_%s(%" PRId64 ")", s->kind == TN_SCALAR_BOOL ? "bool" : "int",
+        fprintf(to, "tn_scalar_%s(%" PRId64 ")", s->kind == TN_SCALAR_BOOL ? "bool" : "int",
                 s->v.i);
     }
 }

@@ -199,9 +199,9 @@ static void read_outputs(cg_maker *m, cg_derivative *d, const cg_node *v)
     }
     if (!ok)
         cg_refuse(m, v->pos,
-                  "'output_differentiability' must list True or False for each of the %d "
-                  "result%s; write [%s]",
-                  n, n == 1 ? "" : "s", n == 1 ? "False" : "True, False");
+                  "'output_differentiability' must list True or False for each result, %d in all; "
+                  "write [%s]",
+                  n, n == 1 ? "False" : "True, False");
 }
 
 static keys read_keys(cg_maker *m, cg_derivative *d, const cg_node *entry)
@@ -359,6 +359,11 @@ static void check_entry(cg_maker *m, const cg_derivative *d)
                   "non_differentiable");
     if (linear && d->forward_flags & TN_FORWARD_ELEMENTWISE)
         cg_refuse(m, d->pos, "auto_linear and auto_element_wise exclude each other; write one");
+    if (d->forward_flags & TN_FORWARD_ELEMENTWISE && !d->n_backward)
+        cg_refuse(
+            m, d->pos,
+            "auto_element_wise applies the formulas of the gradients, and there is none; write "
+            "one, as 'self: ..'");
     if (d->forward_flags && d->n_forward)
         cg_refuse(m, d->pos,
                   "one result has a formula and another an auto_ word; write formulas for "

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "entry_impl.h"
+#include "reference.h"
 
 void *cg_maker_alloc(cg_maker *m, size_t bytes)
 {
@@ -159,6 +160,31 @@ static void read_helper(cg_maker *m, const cg_node *entry, const cg_node *v)
 }
 
 /* ---- calls: [unsqueeze, sum.dim_IntList] ------------------------------------------------------ */
+/* Of a name that has other overloads those are said. */
+static void refuse_call(cg_maker *m, const cg_node *item, const char *name)
+{
+    enum { MOST = 4096 };
+    const char *names[MOST];
+    char all[256] = "";
+    int n = 0;
+    size_t base = strcspn(name, ".");
+    for (int i = 0; i < m->out->n_callees && n < MOST; i++) {
+        const cg_callee *c = &m->out->callees[i];
+        names[n++] = c->name;
+        if (c->is_helper || strlen(c->name) != base || memcmp(c->name, name, base) != 0)
+            continue;
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s%s%s%s", used ? ", " : "", c->name,
+                 *c->overload ? "." : "", c->overload);
+    }
+    const char *near = *all ? all : cg_near(name, names, n);
+    cg_refuse(m, item->pos, "there is no operator '%.80s'; %s%s%s", name,
+              *all   ? "write "
+              : near ? "did you mean '"
+                     : "`tenon ops` lists them",
+              near ? near : "", near && !*all ? "'?" : "");
+}
+
 static void read_calls(cg_maker *m, const cg_node *v)
 {
     if (v->kind != CG_NODE_LIST) {
@@ -175,17 +201,7 @@ static void read_calls(cg_maker *m, const cg_node *v)
             c->used = true;
             continue;
         }
-        enum { MOST = 4096 };
-        const char *names[MOST];
-        int n = 0;
-        for (int i = 0; i < m->out->n_callees && n < MOST; i++)
-            names[n++] = m->out->callees[i].name;
-        const char *near = cg_near(name, names, n);
-        cg_refuse(m, item->pos, "there is no operator '%.80s'; %s%s", name,
-                  near ? "operators with a like name: "
-                       : "write a name with its overload, as "
-                         "sum.dim_IntList",
-                  near ? near : "");
+        refuse_call(m, item, name);
     }
 }
 
@@ -258,7 +274,8 @@ bool cg_derivatives_make(cg_diag *d, tn__arena *a, const cg_derivatives_source *
     char *slurped = source->path && !source->bytes ? cg_slurp(d, source->path, &n) : NULL;
     const char *bytes = source->bytes ? source->bytes : slurped;
     if (bytes)
-        root = cg_yaml_parse(a, d, source->path, bytes, n, &complete);
+        root = cg_yaml_parse(a, d, source->path, "name: exp(Tensor self) -> Tensor", bytes, n,
+                             &complete);
     size_t callees = (size_t)(count_operators(source->ops) + count_operators(source->built_in) +
                               count_nodes(root));
     size_t items = (size_t)(count_nodes(root) + source->ops->n_groups);
@@ -267,6 +284,7 @@ bool cg_derivatives_make(cg_diag *d, tn__arena *a, const cg_derivatives_source *
     if (out->callees && out->items) {
         add_operators(&m, source->ops, true);
         add_operators(&m, source->built_in, false);
+        cg_reference_check(d, a, source->ops, out);
         read_declarations(&m, root);
         read_entries(&m, root);
         derive(&m);

@@ -261,7 +261,9 @@ cg_file *cg_file_parse(cg_diag *d, const char *name, const char *bytes, size_t n
         return NULL;
     }
     f->name = tn__arena_strndup(&f->arena, name, strlen(name));
-    const cg_node *root = f->name ? cg_yaml_parse(&f->arena, d, name, bytes, n, &f->complete)
+    const cg_node *root = f->name ? cg_yaml_parse(&f->arena, d, name,
+                                                  "func: name(Tensor self) -> Tensor", bytes, n,
+                                                  &f->complete)
                                   : NULL;
     cg_entry *entries = root ? tn__arena_alloc(&f->arena, ((size_t)root->n + 1) * sizeof *entries)
                              : NULL;

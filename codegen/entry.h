@@ -110,9 +110,11 @@ typedef struct cg_entry {
     cg_str python_module, category_override;
 
     /* ours */
-    bool is_ours;             /* has pointwise or shape */
-    cg_str pointwise;         /* a scalar expression */
-    cg_str reference;         /* of an operator by hand: what it computes, a scalar expression */
+    bool is_ours;                    /* has pointwise or shape */
+    cg_str pointwise;                /* a scalar expression */
+    cg_str reference;                /* of an operator by hand: what it computes (reference.h) */
+    const struct cg_sample *samples; /* calls for `tenon opinfo` (samples.h) */
+    int n_samples;
     cg_str shape;             /* a shape rule call: "reduce(self, dim, keepdim, dtype)" */
     cg_str dtypes_text;       /* as written (the first item of a list); text is NULL when absent */
     cg_dtypes dtypes;         /* 0: no dtypes key, every dtype the rule gives */

@@ -38,6 +38,7 @@ int cg_take_words(cg_reader *r, const char *key, const cg_str **words);
 
 void cg_read_keys(cg_reader *r);     /* entry_keys.c: ATen's keys, except func */
 void cg_read_ours(cg_reader *r);     /* entry_ours.c: our keys */
+void cg_read_samples(cg_reader *r);  /* samples.c: the calls to test with */
 void cg_read_dispatch(cg_reader *r); /* entry_dispatch.c: the dispatch table, written and implied */
 
 #endif

@@ -121,6 +121,9 @@ static void take_forms(cg_reader *r)
             cg_fail(r, words[i].pos, "unknown form '%.60s'%s", words[i].text,
                     cg_hint(hint, sizeof hint, (cg_words){names, 3}, words[i].text));
     }
+    const cg_node *v = cg_node_get(r->node, "forms", NULL);
+    if (v && v->kind == CG_NODE_LIST && v->n == 0)
+        cg_fail(r, v->pos, "'forms' is empty; list at least functional, or remove the key");
     if (e->is_ours)
         e->forms = forms ? forms : default_forms(e);
 }
@@ -198,6 +201,7 @@ void cg_read_ours(cg_reader *r)
     take_since(r);
     take_forms(r);
     take_out(r);
+    cg_read_samples(r);
     if (e->is_ours)
         default_out(r);
 }

@@ -186,8 +186,17 @@ static const cg_value *tangent(cg_scope *s, const cg_syntax *x)
 static const cg_value *unknown_name(cg_scope *s, const cg_syntax *x)
 {
     const tn__layout *l = s->of->op->layout;
-    const char *names[128] = {"grad", "grads", "result", "True", "False", "None"};
-    int n = 6;
+    const char *names[128] = {"grad",
+                              "grads",
+                              "result",
+                              "True",
+                              "False",
+                              "None",
+                              "auto_linear",
+                              "auto_element_wise",
+                              "not_implemented",
+                              "non_differentiable"};
+    int n = 10;
     for (int i = 0; i < l->n_results + l->n_args && n < 128; i++)
         names[n++] = l->fields[i].name;
     const char *near = cg_near(x->text, names, n);

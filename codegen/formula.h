@@ -55,6 +55,7 @@ typedef struct cg_scope {
     const char *file;
     const char *derived; /* the text of a derived formula, for messages; else NULL */
     bool is_forward;
+    bool is_reference; /* no gradient's, but what tests compare with: it can call no helper */
     bool failed;
 } cg_scope;
 

@@ -115,6 +115,9 @@ static const cg_value *unknown(cg_scope *s, size_t offset, const char *name, con
     if (near)
         return cg_formula_fail(
             s, offset, "there is no operator or helper '%.60s'; did you mean '%s'?", name, near);
+    if (s->is_reference)
+        return cg_formula_fail(
+            s, offset, "there is no operator '%.60s'; write one of Tenon's or of this file", name);
     return cg_formula_fail(s, offset,
                            "there is no operator or helper '%.60s'; declare it: '- helper: "
                            "%.60s(Tensor grad) -> Tensor'",

@@ -169,9 +169,9 @@ static const cg_value *scalar(cg_scope *s, const cg_value *v, const tn_field *to
 {
     int k = v->type.kind;
     return k == TN_FIELD_SCALAR  ? v
-           : k == TN_FIELD_FLOAT ? wrap(s, v, to, "tn_scalar_of_float")
-           : k == TN_FIELD_BOOL  ? wrap(s, v, to, "tn_scalar_of_bool")
-                                 : wrap(s, v, to, "tn_scalar_of_int");
+           : k == TN_FIELD_FLOAT ? wrap(s, v, to, "tn_scalar_float")
+           : k == TN_FIELD_BOOL  ? wrap(s, v, to, "tn_scalar_bool")
+                                 : wrap(s, v, to, "tn_scalar_int");
 }
 
 static const cg_value *promoted_list(cg_scope *s, const cg_value *v, const tn_field *to)

@@ -12,7 +12,7 @@
 #include "stamp.h"
 
 typedef struct options {
-    const char *schema, *out, *templates, *plugin, *derivatives, *operators;
+    const char *schema, *out, *templates, *plugin, *derivatives, *operators, *calls;
     int jobs;
     bool check, dump_facts;
 } options;
@@ -28,8 +28,12 @@ static const char help[] =
     "  --schema FILE      operators, in the format of native_functions.yaml\n"
     "  --out DIR          where to write; files whose content would not change are left alone\n"
     "  --templates DIR    the m4 templates (default: the installed ones)\n"
-    "  --plugin NAME      write NAME_ops.h and NAME_ops.c: frames, kernels and registration\n"
+    "  --plugin NAME      write NAME_ops.h and NAME_ops.c, frames, kernels and registration, and\n"
+    "                     NAME_calls.h, the calls for programs\n"
     "  --derivatives FILE how operators differentiate, in the format of derivatives.yaml\n"
+    "  --calls FILE       with --plugin: write NAME_work.h and NAME_work.c, the operators that "
+    "its\n"
+    "                     kernels call; then --schema may be left out\n"
     "  --operators FILE   with --plugin: the built-in operators, which formulas may call (default: "
     "the\n"
     "                     installed ones)\n"
@@ -75,34 +79,44 @@ typedef struct model {
     cg_file *file, *built_in_file;
     cg_ops ops, built_in;
     cg_derivatives derivatives;
+    cg_kernel_calls calls;
 } model;
 
 static bool read_model(cg_diag *d, tn__arena *a, const options *o, model *m)
 {
     cg_derivatives_source source = {.path = o->derivatives, .ops = &m->ops};
     memset(m, 0, sizeof *m);
-    if (!read_operators(d, a, o->schema, &m->file, &m->ops))
+    if (o->schema && !read_operators(d, a, o->schema, &m->file, &m->ops))
         return false;
     if (!o->plugin && !o->derivatives)
         return true;
     if (o->plugin) {
         if (!read_operators(d, a, o->operators, &m->built_in_file, &m->built_in))
             return false;
+        if (!cg_names_check_plugin(d, o->plugin, &m->ops, &m->built_in))
+            return false;
         source.built_in = &m->built_in;
     }
-    return cg_derivatives_make(d, a, &source, &m->derivatives);
+    bool ok = !o->schema || cg_derivatives_make(d, a, &source, &m->derivatives);
+    if (o->calls)
+        ok = cg_kernel_calls_read(d, a, o->calls, &m->ops, &m->built_in, &m->calls) && ok;
+    return ok;
 }
 
 static bool write_outputs(cg_diag *d, const options *o, const model *m, cg_out *out)
 {
-    const cg_outputs outputs = {o->schema, o->plugin, &m->ops, &m->derivatives};
+    const cg_outputs outputs = {.schema = o->schema ? o->schema : o->calls,
+                                .plugin = o->plugin,
+                                .ops = o->schema ? &m->ops : NULL,
+                                .derivatives = &m->derivatives,
+                                .calls = o->calls ? &m->calls : NULL};
     return o->dump_facts ? cg_outputs_dump(d, &outputs, stdout) : cg_outputs_make(d, out, &outputs);
 }
 
 static uint64_t hash_inputs(const options *o)
 {
-    const char *files[] = {o->schema, o->derivatives, o->plugin ? o->operators : NULL};
-    return cg_stamp_inputs(files, 3, o->templates, o->plugin ? o->plugin : "");
+    const char *files[] = {o->schema, o->derivatives, o->plugin ? o->operators : NULL, o->calls};
+    return cg_stamp_inputs(files, 4, o->templates, o->plugin ? o->plugin : "");
 }
 
 static int run(const options *o)
@@ -147,7 +161,19 @@ static bool is_identifier(const char *name)
 
 int main(int argc, char **argv)
 {
-    enum { SCHEMA = 256, OUT, TEMPLATES, PLUGIN, DERIVATIVES, OPERATORS, JOBS, CHECK, DUMP, HELP };
+    enum {
+        SCHEMA = 256,
+        OUT,
+        TEMPLATES,
+        PLUGIN,
+        DERIVATIVES,
+        OPERATORS,
+        CALLS,
+        JOBS,
+        CHECK,
+        DUMP,
+        HELP
+    };
     static const struct option longs[] = {
         {"schema", required_argument, NULL, SCHEMA},
         {"out", required_argument, NULL, OUT},
@@ -155,6 +181,7 @@ int main(int argc, char **argv)
         {"plugin", required_argument, NULL, PLUGIN},
         {"derivatives", required_argument, NULL, DERIVATIVES},
         {"operators", required_argument, NULL, OPERATORS},
+        {"calls", required_argument, NULL, CALLS},
         {"jobs", required_argument, NULL, JOBS},
         {"check", no_argument, NULL, CHECK},
         {"dump-facts", no_argument, NULL, DUMP},
@@ -187,6 +214,9 @@ int main(int argc, char **argv)
         case OPERATORS:
             o.operators = optarg;
             break;
+        case CALLS:
+            o.calls = optarg;
+            break;
         case JOBS:
             o.jobs = jobs_of(optarg);
             break;
@@ -211,8 +241,12 @@ int main(int argc, char **argv)
     if (o.plugin && !is_identifier(o.plugin))
         return usage("--plugin takes a name of at most 64 letters, digits and '_', not beginning "
                      "with a digit");
-    if (!o.schema)
+    if (o.calls && !o.plugin)
+        return usage("--calls is for the kernels of a plugin; add --plugin NAME");
+    if (!o.schema && !o.calls)
         return usage("--schema is missing");
+    if (!o.schema && o.derivatives)
+        return usage("--derivatives are those of operators; add --schema FILE");
     if (!o.out && !o.dump_facts)
         return usage("--out is missing");
     return run(&o);

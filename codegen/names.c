@@ -1,9 +1,11 @@
-/* names.c - the expression calls' names: tn_add for add.Tensor, and for add.Scalar too.
+/* names.c - the expression calls' names: tn_add for add.Tensor, and for add.Scalar too; and names of
+ * operators that clash, with each other or with Tenon's.
  *
  * Of the overloads of a name the one whose overload name stands first in `plain` takes the plain
  * word. The list is fixed, so that an overload that is added later takes a word from nobody who
  * stands before it. A *twin* differs in one required argument alone, a tensor here and a number
  * there; the plain word then serves both. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "ops.h"
@@ -104,4 +106,70 @@ void cg_names_choose(cg_ops *ops)
                 if (g->forms[form])
                     choose(g->forms[form], page, next);
     }
+}
+
+/* ---- names that clash ------------------------------------------------------------------------ */
+static int by_id(const void *a, const void *b)
+{
+    const cg_op *const *x = a, *const *y = b;
+    return strcmp((*x)->id, (*y)->id);
+}
+
+static const cg_entry *entry_of(const cg_ops *ops, const cg_op *op)
+{
+    return ops->groups[op->index / CG_FORMS].entry;
+}
+
+bool cg_names_check(cg_diag *d, tn__arena *a, const cg_ops *ops)
+{
+    const cg_op **all = tn__arena_alloc(a, (size_t)(ops->n_groups * CG_FORMS + 1) * sizeof *all);
+    int n = 0, before = d->n_items;
+    if (!all)
+        return false;
+    for (int i = 0; i < ops->n_groups; i++)
+        for (int form = 0; form < CG_FORMS; form++)
+            if (ops->groups[i].forms[form])
+                all[n++] = ops->groups[i].forms[form];
+    qsort(all, (size_t)n, sizeof *all, by_id);
+    for (int i = 1; i < n; i++) {
+        if (strcmp(all[i - 1]->id, all[i]->id) != 0)
+            continue;
+        const cg_entry *x = entry_of(ops, all[i - 1]), *y = entry_of(ops, all[i]);
+        bool first = x->func.pos.line < y->func.pos.line;
+        cg_error(d, x->file->name, first ? y->func.pos : x->func.pos,
+                 "this and line %d give operators of one name in C, %s; rename one of the two",
+                 first ? x->func.pos.line : y->func.pos.line, all[i]->id);
+    }
+    return d->n_items == before;
+}
+
+static bool has(const cg_ops *ops, const cg_op *op)
+{
+    for (int i = 0; i < ops->n_groups; i++)
+        for (int form = 0; form < CG_FORMS; form++) {
+            const cg_op *other = ops->groups[i].forms[form];
+            if (other && same_name(op, other) &&
+                strcmp(op->schema->overload, other->schema->overload) == 0)
+                return true;
+        }
+    return false;
+}
+
+bool cg_names_check_plugin(cg_diag *d, const char *plugin, const cg_ops *ops,
+                           const cg_ops *built_in)
+{
+    int before = d->n_items;
+    for (int i = 0; i < ops->n_groups; i++) {
+        const cg_op *op = ops->groups[i].forms[0];
+        const cg_entry *e = ops->groups[i].entry;
+        if (strcmp(op->schema->ns, "tn") == 0)
+            cg_error(d, e->file->name, e->func.pos,
+                     "in C the namespace 'tn' is Tenon's own; write another, as '%s::%s'", plugin,
+                     op->schema->name);
+        if (strcmp(op->schema->ns, "aten") == 0 && has(built_in, op))
+            cg_error(d, e->file->name, e->func.pos,
+                     "aten::%s is an operator of Tenon's own; write another namespace, as '%s::%s'",
+                     op->schema->name, plugin, op->schema->name);
+    }
+    return d->n_items == before;
 }

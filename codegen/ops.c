@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "m4.h"
+#include "reference.h"
 
 typedef struct maker {
     cg_diag *d;
@@ -61,6 +62,16 @@ static bool is_word_of_c(const char *name)
     return false;
 }
 
+/* Where an argument of this name stands in the func line; the line's begin for a result. */
+static cg_pos place_of(const cg_entry *e, const char *name)
+{
+    const tn__schema *s = e->schema;
+    for (int i = 0; i < s->n_args; i++)
+        if (strcmp(s->args[i].name, name) == 0 && s->args[i].column > 0)
+            return cg_at(&e->func, (size_t)s->args[i].column - 1);
+    return e->func.pos;
+}
+
 /* Fields become members of a struct: each name must be a C name, and only once there. */
 static void check_names(maker *m, const cg_entry *e, const tn__layout *l)
 {
@@ -68,14 +79,14 @@ static void check_names(maker *m, const cg_entry *e, const tn__layout *l)
     for (int i = 0; i < n; i++) {
         const char *name = l->fields[i].name;
         if (is_word_of_c(name))
-            fail(m, e, e->func.pos, "'%s' is a word of C or C++; add a '_' to the argument's name",
-                 name);
+            fail(m, e, place_of(e, name),
+                 "'%s' is a word of C or C++; add a '_' to the argument's name", name);
         if (strcmp(name, "frame") == 0)
-            fail(m, e, e->func.pos,
+            fail(m, e, place_of(e, name),
                  "'%s' is the name of the frame's own header; choose another one", name);
         for (int j = 0; j < i; j++)
             if (strcmp(name, l->fields[j].name) == 0)
-                fail(m, e, e->func.pos,
+                fail(m, e, place_of(e, name),
                      "'%s' names two fields of the frame, results included; rename one", name);
     }
 }
@@ -103,9 +114,34 @@ static void check_defaults(maker *m, const cg_entry *e, const tn__layout *l)
         const tn_field *f = &l->fields[i];
         const tn_scalar *s = (const void *)((const char *)l->defaults + f->offset);
         if (f->kind == TN_FIELD_SCALAR && s->kind == TN_SCALAR_COMPLEX)
-            fail(m, e, e->func.pos, "the default of '%s' is complex; write a real number or None",
-                 f->name);
+            fail(m, e, place_of(e, f->name),
+                 "the default of '%s' is complex; write a real number or None", f->name);
     }
+}
+
+/* What a frame cannot hold, and how many tensors an operator can have. */
+static void check_types(maker *m, const cg_entry *e, const tn__layout *l)
+{
+    enum { LISTS = 4 }; /* as core/dispatch has it */
+    int tensors = 0, lists = 0;
+    for (int i = 0; i < l->n_results + l->n_args; i++) {
+        const tn_field *f = &l->fields[i];
+        if (f->kind == TN_FIELD_UNSUPPORTED)
+            fail(m, e, place_of(e, f->name),
+                 "a call frame cannot hold '%s' yet, because of its type; docs/schema.md lists "
+                 "types",
+                 f->name);
+        tensors += i >= l->n_results && f->kind == TN_FIELD_TENSOR;
+        lists += i >= l->n_results && f->kind == TN_FIELD_TENSORS;
+    }
+    if (m->ok && (tensors > TN_MAX_OPERANDS || lists > LISTS))
+        fail(m, e, e->func.pos,
+             "%s has more tensors than a call can; write at most 8 Tensor and 4 "
+             "Tensor[] arguments",
+             e->schema->name);
+    else if (e->pointwise.text && tensors >= TN_MAX_OPERANDS)
+        fail(m, e, e->func.pos, "%s has more tensors than an expression can; write at most 7",
+             e->schema->name);
 }
 
 /* ---- one operator ---------------------------------------------------------------------------- */
@@ -131,11 +167,7 @@ static cg_op *make_op(maker *m, const cg_entry *e, const tn__schema *s, int form
         m->ok = false;
         return NULL;
     }
-    if (!op->layout->callable)
-        fail(m, e, e->func.pos,
-             "%s has an argument type that a call frame cannot hold yet; use types of "
-             "docs/schema.md",
-             op->id);
+    check_types(m, e, op->layout);
     return op;
 }
 
@@ -260,8 +292,8 @@ static void make_group(maker *m, const cg_entry *e, cg_group *g)
         return;
     }
     g->forms[CG_FUNCTIONAL] = make_op(m, e, e->schema, CG_FUNCTIONAL);
-    cg_pointwise reference; /* only to find its errors: tests evaluate it, nothing is made of it */
-    if (e->reference.text && !cg_pointwise_parse(m->d, m->a, e, &reference))
+    cg_reference reference; /* only to find its errors: tests evaluate it, nothing is made of it */
+    if (e->reference.text && !cg_reference_parse(m->d, m->a, e, &reference))
         m->ok = false;
     if (!e->is_ours)
         return;
@@ -307,5 +339,5 @@ bool cg_ops_make(cg_diag *d, tn__arena *a, const cg_file *f, cg_ops *out)
             if (out->groups[i].forms[form])
                 out->groups[i].forms[form]->index = i * CG_FORMS + form;
     cg_names_choose(out);
-    return true;
+    return cg_names_check(d, a, out);
 }

@@ -45,8 +45,12 @@ typedef struct cg_ops {
  * rule) go to d. */
 bool cg_ops_make(cg_diag *d, tn__arena *a, const cg_file *f, cg_ops *out);
 
-/* Part of it: short names and twins (names.c). */
+/* Parts of it (names.c): names that are one in C are errors; short names and twins. */
+bool cg_names_check(cg_diag *d, tn__arena *a, const cg_ops *ops);
 void cg_names_choose(cg_ops *ops);
+/* Names that are Tenon's are errors for a plugin. */
+bool cg_names_check_plugin(cg_diag *d, const char *plugin, const cg_ops *ops,
+                           const cg_ops *built_in);
 
 /* Facts that are written together. m4 reads all that it is given, so an output gets what its template
  * looks at. */

@@ -98,18 +98,45 @@ static bool out_of_memory(cg_diag *d, const cg_outputs *o)
 }
 
 /* ---- a plugin's ------------------------------------------------------------------------------ */
+/* Its own operators. */
+static bool make_operators(cg_diag *d, cg_out *out, const cg_outputs *o)
+{
+    char source[128], header[128], calls[128];
+    facts all, forms;
+    snprintf(source, sizeof source, "%s_ops.c", o->plugin);
+    snprintf(header, sizeof header, "%s_ops.h", o->plugin);
+    snprintf(calls, sizeof calls, "%s_calls.h", o->plugin);
+    bool ok = make_facts(o, CG_FACTS_ALL, TN_DTYPES_ALL, &all);
+    ok = make_facts(o, CG_FACTS_FORMS, 0, &forms) && ok;
+    const cg_job jobs[] = {{"plugin_ops.c.m4", all.s, all.n, source},
+                           {"plugin_ops.h.m4", all.s, all.n, header},
+                           {"plugin_calls.h.m4", forms.s, forms.n, calls}};
+    ok = ok ? cg_emit_all(d, out, jobs, 3) : out_of_memory(d, o);
+    free(all.s);
+    free(forms.s);
+    return ok;
+}
+
+/* What its kernels call. */
+static bool make_calls(cg_diag *d, cg_out *out, const cg_outputs *o)
+{
+    char source[128], header[128];
+    facts calls = {.s = NULL};
+    snprintf(source, sizeof source, "%s_work.c", o->plugin);
+    snprintf(header, sizeof header, "%s_work.h", o->plugin);
+    FILE *to = open_memstream(&calls.s, &calls.n);
+    bool ok = to && cg_kernel_calls_write(o->calls, o->plugin, to);
+    ok = to && fclose(to) == 0 && ok;
+    const cg_job jobs[] = {{"kernel_calls.c.m4", calls.s, calls.n, source},
+                           {"kernel_calls.h.m4", calls.s, calls.n, header}};
+    ok = ok ? cg_emit_all(d, out, jobs, 2) : out_of_memory(d, o);
+    free(calls.s);
+    return ok;
+}
+
 static bool make_plugin(cg_diag *d, cg_out *out, const cg_outputs *o)
 {
-    char header[512], source[512];
-    facts all;
-    snprintf(header, sizeof header, "%s_ops.h", o->plugin);
-    snprintf(source, sizeof source, "%s_ops.c", o->plugin);
-    bool ok = make_facts(o, CG_FACTS_ALL, TN_DTYPES_ALL, &all) || out_of_memory(d, o);
-    const cg_job jobs[] = {{"plugin_ops.h.m4", all.s, all.n, header},
-                           {"plugin_ops.c.m4", all.s, all.n, source}};
-    ok = ok && cg_emit_all(d, out, jobs, 2);
-    free(all.s);
-    return ok;
+    return (!o->ops || make_operators(d, out, o)) && (!o->calls || make_calls(d, out, o));
 }
 
 /* ---- the built-in ones ----------------------------------------------------------------------- */
@@ -177,5 +204,7 @@ bool cg_outputs_make(cg_diag *d, cg_out *out, const cg_outputs *o)
 
 bool cg_outputs_dump(cg_diag *d, const cg_outputs *o, FILE *to)
 {
-    return write_facts(o, CG_FACTS_ALL, TN_DTYPES_ALL, to) || out_of_memory(d, o);
+    bool ok = !o->ops || write_facts(o, CG_FACTS_ALL, TN_DTYPES_ALL, to);
+    ok = ok && (!o->calls || cg_kernel_calls_write(o->calls, o->plugin, to));
+    return ok || out_of_memory(d, o);
 }

@@ -4,11 +4,13 @@
 
 #include "derivatives.h"
 #include "emit.h"
+#include "kernel_calls.h"
 
 typedef struct cg_outputs {
-    const char *schema, *plugin; /* plugin NULL: the built-in operators */
-    const cg_ops *ops;
+    const char *schema, *plugin;       /* plugin NULL: the built-in operators */
+    const cg_ops *ops;                 /* NULL: a plugin that has none of its own */
     const cg_derivatives *derivatives; /* may be empty */
+    const cg_kernel_calls *calls;      /* of a plugin's kernels; NULL: none */
 } cg_outputs;
 
 /* Makes every file below out->outdir. */

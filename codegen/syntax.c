@@ -414,6 +414,15 @@ static const cg_syntax *parse_expr(parser *p)
     return operator_call(p, offset, "?", "where", 3, operands);
 }
 
+/* How much of the text a message shows: a word, or one sign. */
+static int word_length(const char *at)
+{
+    int n = 0;
+    while (n < 40 && (isalnum((unsigned char)at[n]) || at[n] == '_'))
+        n++;
+    return n ? n : 1;
+}
+
 const cg_syntax *cg_syntax_parse(cg_diag *d, tn__arena *a, const cg_syntax_source *source)
 {
     parser p = {.d = d, .a = a, .source = source};
@@ -422,8 +431,9 @@ const cg_syntax *cg_syntax_parse(cg_diag *d, tn__arena *a, const cg_syntax_sourc
     skip_space(&p);
     if (x && *p.at)
         x = fail(&p, here(&p),
-                 "expected an operator or the end of the expression; operators are + - * / == != < "
-                 "<= > >= && || ! ?:");
+                 "expected an operator or the end of the expression, got '%.*s'; operators are + - "
+                 "* / == != < <= > >= && || ! ?:",
+                 word_length(p.at), p.at);
     if (!x && !p.failed)
         d->no_memory = true;
     return p.failed ? NULL : x;

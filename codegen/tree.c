@@ -19,7 +19,7 @@ enum {
 typedef struct builder {
     tn__arena *arena;
     cg_diag *diag;
-    const char *name;
+    const char *name, *example;
     const char *bytes;
     size_t n;
     size_t *lines; /* where each line begins */
@@ -186,9 +186,8 @@ static void attach(builder *b, cg_node *node)
             b->root = node;
         } else if (node != b->root) {
             cg_error(b->diag, b->name, node->pos,
-                     "%s where the list of entries should stand; begin each entry with "
-                     "'- func: name(Tensor self) -> Tensor'",
-                     cg_node_describe(node));
+                     "%s where the list of entries should stand; begin each entry with '- %s'",
+                     cg_node_describe(node), b->example);
             b->stop = true;
             b->complete = false;
         }
@@ -395,14 +394,20 @@ static void build(builder *b)
     }
 }
 
-const cg_node *cg_yaml_parse(tn__arena *a, cg_diag *d, const char *name, const char *bytes,
-                             size_t n, bool *complete)
+const cg_node *cg_yaml_parse(tn__arena *a, cg_diag *d, const char *name, const char *example,
+                             const char *bytes, size_t n, bool *complete)
 {
     *complete = false;
     if (n >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) /* a byte order mark takes no column */
         bytes += 3, n -= 3;
     char *own = tn__arena_alloc(a, n + 4); /* NUL-terminated: looking ahead needs no bounds */
-    builder b = {.arena = a, .diag = d, .name = name, .bytes = own, .n = n, .complete = true};
+    builder b = {.arena = a,
+                 .diag = d,
+                 .name = name,
+                 .example = example,
+                 .bytes = own,
+                 .n = n,
+                 .complete = true};
     if (!own) {
         d->no_memory = true;
         return NULL;
@@ -418,8 +423,7 @@ const cg_node *cg_yaml_parse(tn__arena *a, cg_diag *d, const char *name, const c
     build(&b);
     *complete = b.complete && !d->no_memory;
     if (!b.root && d->n_items == before && !d->no_memory)
-        cg_error(d, name, (cg_pos){1, 1},
-                 "no entries; begin each one with '- func: name(Tensor self) -> Tensor'");
+        cg_error(d, name, (cg_pos){1, 1}, "no entries; begin each one with '- %s'", example);
     return b.root;
 }
 

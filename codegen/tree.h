@@ -37,9 +37,9 @@ struct cg_node {
 
 /* The root is always a list when there is one: a file whose root is something else gets an error
  * and NULL, and so does an empty one. *complete says whether the end of the file was reached
- * without skipping anything. bytes must outlive the nodes. */
-const cg_node *cg_yaml_parse(tn__arena *a, cg_diag *d, const char *name, const char *bytes,
-                             size_t n, bool *complete);
+ * without skipping anything. bytes must outlive the nodes. example: an entry, for messages. */
+const cg_node *cg_yaml_parse(tn__arena *a, cg_diag *d, const char *name, const char *example,
+                             const char *bytes, size_t n, bool *complete);
 
 /* The value of `key` in a mapping, or NULL; the key itself when key_node is wanted. */
 const cg_node *cg_node_get(const cg_node *map, const char *key, const cg_node **key_node);

@@ -13,7 +13,7 @@ WORDS(keys, "func", "variants", "dispatch", "structured", "structured_delegate",
       "structured_inherits", "precomputed", "ufunc_inner_loop", "autogen", "tags", "device_check",
       "device_guard", "python_module", "category_override", "cpp_no_default_args",
       "manual_cpp_binding", "manual_kernel_registration", "use_const_ref_for_mutable_tensors",
-      "pointwise", "shape", "dtypes", "since", "forms", "out", "reference");
+      "pointwise", "shape", "dtypes", "since", "forms", "out", "reference", "samples");
 
 WORDS(tags, "inplace_view", "view_copy", "dynamic_output_shape", "data_dependent_output",
       "generated", "nondeterministic_seeded", "nondeterministic_bitwise", "needs_exact_strides",
@@ -90,9 +90,28 @@ bool cg_word_in(cg_words words, const char *word)
     return false;
 }
 
+/* Words of C, Python and NumPy, and what they are here: the first that the list has. */
+static const char *other_word(cg_words words, const char *word)
+{
+    static const char *const others[][2] = {
+        {"double", "float"},   {"long", "int"},      {"int64_t", "int"},   {"int32_t", "int"},
+        {"size_t", "int"},     {"string", "str"},    {"number", "Scalar"}, {"dtype", "ScalarType"},
+        {"half", "f16"},       {"bfloat16", "bf16"}, {"float16", "f16"},   {"float32", "f32"},
+        {"float64", "f64"},    {"float", "f32"},     {"double", "f64"},    {"int8", "i8"},
+        {"int16", "i16"},      {"int32", "i32"},     {"int64", "i64"},     {"int", "i32"},
+        {"long", "i64"},       {"uint8", "u8"},      {"byte", "u8"},       {"complex64", "c64"},
+        {"complex128", "c128"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(others[i][0], word) == 0 && cg_word_in(words, others[i][1]))
+            return others[i][1];
+    return NULL;
+}
+
 const char *cg_hint(char *buf, size_t cap, cg_words words, const char *word)
 {
-    const char *near = cg_near(word, words.list, words.n);
+    const char *near = other_word(words, word);
+    if (!near)
+        near = cg_near(word, words.list, words.n);
     if (near) {
         snprintf(buf, cap, "; did you mean '%s'?", near);
         return buf;

@@ -24,11 +24,11 @@ m4_define(@{cg_arg_str_always@}, m4_defn(@{cg_arg_tensors_always@}))
 m4_define(@{cg_arg_device_always@}, @{m4_define(@{cg_device@}, @{$1@})@})
 m4_define(@{cg_arg_device_optional@}, m4_defn(@{cg_arg_device_always@}))
 m4_define(@{cg_arg_scalar_optional@}, @{m4_append(@{cg_expr_checks@}, @{
-    tn__absent_number(&a->$1);@})@})
+    tn_absent_number(&a->$1);@})@})
 m4_define(@{cg_arg_opt_int_optional@}, @{m4_append(@{cg_expr_checks@}, @{
-    tn__absent_int(&a->$1);@})@})
+    tn_absent_int(&a->$1);@})@})
 m4_define(@{cg_arg_opt_float_optional@}, @{m4_append(@{cg_expr_checks@}, @{
-    tn__absent_float(&a->$1);@})@})
+    tn_absent_float(&a->$1);@})@})
 m4_define(@{cg_op_end@}, @{cg_results)@>
 {
     const tn_op *op = tn__native_ops[cg_index];

@@ -22,7 +22,7 @@ m4_ifelse(cg_n_calls, 0, @{@}, @{
 enum {
 cg_calls@{@}    cg_prefix@{@}_op_count,
 };
-extern TN_HIDDEN const tn_op *cg_prefix@{@}_ops[cg_prefix@{@}_op_count];
+extern TN_HIDDEN const tn_op *cg_prefix@{@}_called[cg_prefix@{@}_op_count];
 
 /* ---- operators as derivatives call them ------------------------------------------------------ */
 @})m4_dnl
@@ -47,7 +47,7 @@ m4_define(@{cg_wrapper@}, @{
     frame.frame.size = sizeof frame;
     frame.frame.reserved = 0;
     frame.cg_first = NULL;@{@}cg_fields
-    return tn->grad_call_op(g, cg_prefix@{@}_ops[cg_prefix@{@}_op_@{@}cg_frame@{@}], &frame,
+    return tn->grad_call_op(g, cg_prefix@{@}_called[cg_prefix@{@}_op_@{@}cg_frame@{@}], &frame,
                             &frame.cg_first);
 }
 @})m4_dnl
@@ -58,7 +58,7 @@ m4_define(@{cg_wrapper_of_list@}, @{
     tn_tensor *none = NULL;
     memset(&frame, 0, sizeof frame);@{@}cg_check(frame.cg_first)
     frame.frame.size = sizeof frame;@{@}cg_fields
-    tn->grad_call_op(g, cg_prefix@{@}_ops[cg_prefix@{@}_op_@{@}cg_frame@{@}], &frame, &none);
+    tn->grad_call_op(g, cg_prefix@{@}_called[cg_prefix@{@}_op_@{@}cg_frame@{@}], &frame, &none);
     return tn->grad_hold_list(g, frame.cg_first);
 }
 @})m4_dnl
@@ -68,7 +68,7 @@ m4_define(@{cg_wrapper_of_several@}, @{
     struct tn_@{@}cg_frame@{@}_args frame;@{@}cg_check(out)
     memset(&frame, 0, sizeof frame);
     frame.frame.size = sizeof frame;@{@}cg_fields
-    out[0] = tn->grad_call_op(g, cg_prefix@{@}_ops[cg_prefix@{@}_op_@{@}cg_frame@{@}], &frame,
+    out[0] = tn->grad_call_op(g, cg_prefix@{@}_called[cg_prefix@{@}_op_@{@}cg_frame@{@}], &frame,
                               &frame.cg_first);
     if (!out[0])
         return out;@{@}cg_rest
@@ -84,14 +84,14 @@ m4_define(@{cg_extra_plus@}, @{
 /* a + b, one of which may be undefined. */
 static inline tn_tensor *grad_plus(tn_grad_call *g, tn_tensor *a, tn_tensor *b)
 {
-    return !a || !b ? (a ? a : b) : $1(g, a, b, tn_scalar_of_int(1));
+    return !a || !b ? (a ? a : b) : $1(g, a, b, tn_scalar_int(1));
 }
 @})m4_dnl
 m4_define(@{cg_extra_minus@}, @{
 /* a - b, one of which may be undefined. */
 static inline tn_tensor *grad_minus(tn_grad_call *g, tn_tensor *a, tn_tensor *b)
 {
-    return !b ? a : !a ? $2(g, b) : $1(g, a, b, tn_scalar_of_int(1));
+    return !b ? a : !a ? $2(g, b) : $1(g, a, b, tn_scalar_int(1));
 }
 @})m4_dnl
 m4_define(@{cg_extra_times@}, @{

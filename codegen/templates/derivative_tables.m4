@@ -4,7 +4,7 @@ m4_define(@{cg_when@}, @{m4_ifelse(@{$1@}, @{@}, @{@}, @{$2@})@})m4_dnl
 cg_no_calls()m4_dnl
 m4_define(@{cg_op@}, @{    TN_SCHEMA_$1,
 @})m4_dnl
-m4_ifelse(cg_n_calls, 0, @{@}, @{const tn_op *cg_prefix@{@}_ops[cg_prefix@{@}_op_count];
+m4_ifelse(cg_n_calls, 0, @{@}, @{const tn_op *cg_prefix@{@}_called[cg_prefix@{@}_op_count];
 
 static const char *const imports[cg_prefix@{@}_op_count] = {
 cg_calls@{@}};
@@ -76,7 +76,7 @@ m4_ifelse(cg_n_derivatives, 0, @{@}, @{
 static const tn_derivative_decl derivatives[] = {
 cg_derivatives@{@}};
 @})m4_dnl
-m4_define(@{cg_register_derivatives@}, @{m4_ifelse(cg_n_calls, 0, @{@}, @{    TN_TRY(tn->import_ops(r, imports, cg_prefix@{@}_ops, TN_COUNT(imports)));
+m4_define(@{cg_register_derivatives@}, @{m4_ifelse(cg_n_calls, 0, @{@}, @{    TN_TRY(tn->import_ops(r, imports, cg_prefix@{@}_called, TN_COUNT(imports)));
 @})m4_ifelse(cg_n_derivatives, 0, @{    return TN_OK;
 @}, @{    return tn->register_derivatives(r, derivatives, TN_COUNT(derivatives));
 @})@})m4_dnl

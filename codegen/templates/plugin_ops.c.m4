@@ -79,7 +79,7 @@ static const tn_op_decl ops[] = {
 cg_facts};
 
 cg_none()m4_dnl
-m4_define(@{cg_decl@}, @{m4_ifelse($9, structured, @{    {TN_SCHEMA_$1, "Meta", nothing, NULL, 0, 0, 0, 0, NULL},
+m4_define(@{cg_decl@}, @{m4_ifelse($9, structured, @{    {TN_SCHEMA_$1, "Meta", nothing, NULL, 0, 0, 0, 0, NULL, 0, 0},
 @})@})m4_dnl
 m4_define(@{cg_pointwise_end@}, @{    TN_LOOP_KERNEL($1, "CPU", $1_kernel, $1_loops),
 @})m4_dnl

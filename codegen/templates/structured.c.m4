@@ -19,7 +19,7 @@ static tn_status nothing(tn_call *call, void *frame)
     return TN_OK;
 }
 
-#define TN_META(schema) {schema, "Meta", nothing, NULL, 0, 0, 0, 0, NULL}
+#define TN_META(schema) {schema, "Meta", nothing, NULL, 0, 0, 0, 0, NULL, 0, 0}
 
 const tn_kernel_decl meta_structured[] = {
 cg_facts()m4_dnl

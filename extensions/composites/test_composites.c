@@ -4,11 +4,9 @@
 #include <string.h>
 
 #include <tenon/autograd.h>
-#include <tenon/op.h>
 #include <tenon/runtime.h>
-#include <tenon/tensor.h>
 
-#include "composites_ops.h"
+#include "composites_calls.h"
 
 static int failures;
 
@@ -25,37 +23,25 @@ static int near(const tn_tensor *t, int64_t i, double expected)
     return t && i < t->numel && fabs(((const float *)t->data)[i] - expected) < 1e-5;
 }
 
+/* Nobody wrote the gradient: it follows from those of sub, mul and mean. */
 static void try_mse(tn_tensor *x, tn_tensor *target)
 {
-    struct tn_mse_args f = {TN_FRAME(mse), .self = x, .target = target};
-    check(tn_op_call(tn_op_find(TN_SCHEMA_mse), &f) == TN_OK, "mse");
-    check(near(f.result, 0, (0 + 4 + 4 + 9) / 4.), "mse: the mean of squares");
-    tn_release(f.result);
-}
-
-/* Nobody wrote it: it follows from those of sub, mul and mean. */
-static void try_gradient(tn_tensor *x, tn_tensor *target)
-{
-    tn_tensor *grad = NULL;
+    tn_tensor *grad = NULL, *y = composites_mse(x, target);
+    check(near(y, 0, (0 + 4 + 4 + 9) / 4.), "mse: the mean of squares");
     check(tn_set_requires_grad(x, true) == TN_OK, "x requires a gradient");
-    struct tn_mse_args f = {TN_FRAME(mse), .self = x, .target = target};
-    check(tn_op_call(tn_op_find(TN_SCHEMA_mse), &f) == TN_OK, "mse, recorded");
-    const tn_tensors outputs = {&f.result, 1}, inputs = {&x, 1};
-    check(tn_grad_of(outputs, NULL, inputs, NULL, &grad) == TN_OK, "its gradient");
+    y = composites_mse(x, target);
+    const tn_tensors outputs = {&y, 1}, inputs = {&x, 1};
+    check(y && tn_grad_of(outputs, NULL, inputs, NULL, &grad) == TN_OK, "the gradient of mse");
     check(near(grad, 0, 0) && near(grad, 1, 1) && near(grad, 2, -1) && near(grad, 3, 1.5),
           "which is 2 (x - target) / n");
     tn_release(grad);
-    tn_release(f.result);
     tn_set_requires_grad(x, false);
 }
 
 static void try_rms_norm(tn_tensor *x, tn_tensor *weight)
 {
-    struct tn_rms_norm_args f = {TN_FRAME(rms_norm), .self = x, .weight = weight, .eps = 0};
-    check(tn_op_call(tn_op_find(TN_SCHEMA_rms_norm), &f) == TN_OK, "rms_norm");
-    check(near(f.result, 0, 3 / sqrt(12.5)) && near(f.result, 1, 2 * 4 / sqrt(12.5)),
-          "rms_norm: the first row");
-    tn_release(f.result);
+    const tn_tensor *y = composites_rms_norm(x, weight, .eps = 0);
+    check(near(y, 0, 3 / sqrt(12.5)) && near(y, 1, 2 * 4 / sqrt(12.5)), "rms_norm: the first row");
 }
 
 static void try_meta(void)
@@ -63,10 +49,8 @@ static void try_meta(void)
     const int64_t sizes[] = {5, 2};
     tn_tensor *x = NULL;
     tn_tensor_new(2, sizes, TN_F32, (tn_device){TN_META, -1}, &x);
-    struct tn_rms_norm_args f = {TN_FRAME(rms_norm), .self = x, .weight = x, .eps = 0};
-    check(tn_op_call(tn_op_find(TN_SCHEMA_rms_norm), &f) == TN_OK, "rms_norm on meta");
-    check(f.result && f.result->numel == 10 && !f.result->data, "a shape and no data");
-    tn_release(f.result);
+    const tn_tensor *y = composites_rms_norm(x, x);
+    check(y && y->numel == 10 && !y->data, "rms_norm on meta: a shape and no data");
     tn_release(x);
 }
 
@@ -74,10 +58,9 @@ static void try_errors(tn_tensor *x)
 {
     tn_tensor *number = NULL;
     tn_tensor_from_data(&(float){1}, TN_F32, 0, NULL, &number);
-    struct tn_rms_norm_args f = {TN_FRAME(rms_norm), .self = number, .weight = x, .eps = 0};
-    check(tn_op_call(tn_op_find(TN_SCHEMA_rms_norm), &f) == TN_ERR_ARGUMENT && !f.result &&
+    check(!composites_rms_norm(number, x) && tn_error_last()->status == TN_ERR_ARGUMENT &&
               strstr(tn_error_last()->plugin, "composites"),
-          "an error names the plugin and leaves no result");
+          "an error names the plugin");
     tn_release(number);
 }
 
@@ -92,13 +75,13 @@ int main(int argc, char **argv)
               tn_tensor_from_data(others, TN_F32, 2, sizes, &target) == TN_OK &&
               tn_tensor_from_data(weights, TN_F32, 1, sizes, &weight) == TN_OK,
           "tensors");
-    if (!failures) {
-        try_mse(x, target);
-        try_gradient(x, target);
-        try_rms_norm(x, weight);
-        try_meta();
-        try_errors(x);
-    }
+    if (!failures)
+        TN_SCOPE {
+            try_mse(x, target);
+            try_rms_norm(x, weight);
+            try_meta();
+            try_errors(x);
+        }
     tn_release(x);
     tn_release(target);
     tn_release(weight);

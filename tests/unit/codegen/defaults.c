@@ -48,7 +48,7 @@ Test(codegen_defaults, numbers)
     expect("float? x=0.5", "{0.5, 1}", "{0.5, 1}", "tn_some_float(0.5)");
     expect("bool? x=None", "-1", "-1", "-1");
     expect("Scalar x=2", "{{.f = 2}, TN_SCALAR_FLOAT, 0}", "{{.i = 2}, TN_SCALAR_INT, 0}",
-           "tn_scalar_of_int(2)");
+           "tn_scalar_int(2)");
     expect("Scalar? x=None", "{{.f = TN_ABSENT}, TN_SCALAR_FLOAT, 0}",
            "{{.i = 0}, TN_SCALAR_NONE, 0}", "TN_NO_SCALAR");
 }

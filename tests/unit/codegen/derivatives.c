@@ -79,7 +79,7 @@ Test(codegen_derivatives, keys)
     refuse(EXP "  self: auto_linear\n", 2, 9, "is for results", "write a formula");
     refuse(EXP "  result: non_differentiable\n", 2, 11, "output_differentiability", "[False]");
     refuse(EXP "  self: not_implemented\n", 2, 9, "says why", "not_implemented(\"");
-    refuse(MAX "  output_differentiability: [True]\n", 2, 29, "each of the 2 results",
+    refuse(MAX "  output_differentiability: [True]\n", 2, 29, "for each result, 2 in all",
            "[True, False]");
     refuse(MAX "  output_differentiability: [True, maybe]\n", 2, 29, "True or False",
            "[True, False]");

@@ -52,37 +52,37 @@ Test(codegen_formula, operators_with_tensors)
     expect_c("grad * other", "call_mul_Tensor(g, grad, a->other)");
     expect_c("grad * s", "grad_times(g, grad, a->s)");
     expect_c("s * grad", "grad_times(g, grad, a->s)");
-    expect_c("2 * grad", "grad_times(g, grad, tn_scalar_of_int(2))");
+    expect_c("2 * grad", "grad_times(g, grad, tn_scalar_int(2))");
     expect_c("grad + other", "grad_plus(g, grad, a->other)");
     expect_c("grad - other", "grad_minus(g, grad, a->other)");
-    expect_c("grad + 1", "call_add_Scalar(g, grad, tn_scalar_of_int(1), tn_scalar_of_int(1))");
-    expect_c("1 - grad", "call_rsub_Scalar(g, grad, tn_scalar_of_int(1), tn_scalar_of_int(1))");
-    expect_c("grad / x", "call_div_Scalar(g, grad, tn_scalar_of_float(a->x))");
-    expect_c("1 / self", "grad_times(g, call_reciprocal(g, a->self), tn_scalar_of_int(1))");
+    expect_c("grad + 1", "call_add_Scalar(g, grad, tn_scalar_int(1), tn_scalar_int(1))");
+    expect_c("1 - grad", "call_rsub_Scalar(g, grad, tn_scalar_int(1), tn_scalar_int(1))");
+    expect_c("grad / x", "call_div_Scalar(g, grad, tn_scalar_float(a->x))");
+    expect_c("1 / self", "grad_times(g, call_reciprocal(g, a->self), tn_scalar_int(1))");
     expect_c("-grad", "call_neg(g, grad)");
-    expect_c("self < 2", "call_lt_Scalar(g, a->self, tn_scalar_of_int(2))");
-    expect_c("2 > self", "call_lt_Scalar(g, a->self, tn_scalar_of_int(2))");
-    expect_c("0.5 < self", "call_gt_Scalar(g, a->self, tn_scalar_of_float(0.5))");
+    expect_c("self < 2", "call_lt_Scalar(g, a->self, tn_scalar_int(2))");
+    expect_c("2 > self", "call_lt_Scalar(g, a->self, tn_scalar_int(2))");
+    expect_c("0.5 < self", "call_gt_Scalar(g, a->self, tn_scalar_float(0.5))");
     expect_c("grad * conj(other)", "call_mul_Tensor(g, grad, grad_conj(g, a->other))");
     expect_c("grad * conj(s)", "grad_times(g, grad, tn_scalar_conj(a->s))");
-    expect_c("grad * conj(2)", "grad_times(g, grad, tn_scalar_of_int(2))");
+    expect_c("grad * conj(2)", "grad_times(g, grad, tn_scalar_int(2))");
 }
 
 Test(codegen_formula, host_arithmetic)
 {
-    expect_c("grad * (i + 1)", "grad_times(g, grad, tn_scalar_of_int(a->i + 1))");
-    expect_c("grad * (x * 2)", "grad_times(g, grad, tn_scalar_of_float(a->x * 2))");
-    expect_c("grad * (i / 2)", "grad_times(g, grad, tn_scalar_of_float(tn_float_div(a->i, 2)))");
-    expect_c("grad * (s - 1)", "grad_times(g, grad, tn_scalar_sub(a->s, tn_scalar_of_int(1)))");
+    expect_c("grad * (i + 1)", "grad_times(g, grad, tn_scalar_int(a->i + 1))");
+    expect_c("grad * (x * 2)", "grad_times(g, grad, tn_scalar_float(a->x * 2))");
+    expect_c("grad * (i / 2)", "grad_times(g, grad, tn_scalar_float(tn_float_div(a->i, 2)))");
+    expect_c("grad * (s - 1)", "grad_times(g, grad, tn_scalar_sub(a->s, tn_scalar_int(1)))");
     expect_c("grad * -s", "grad_times(g, grad, tn_scalar_neg(a->s))");
     expect_c("b ? grad : None", "a->b ? grad : NULL");
     expect_c("s == 0 || !b ? grad : self",
-             "(tn_scalar_eq(a->s, tn_scalar_of_int(0)) || (!a->b)) ? grad : a->self");
+             "(tn_scalar_eq(a->s, tn_scalar_int(0)) || (!a->b)) ? grad : a->self");
     expect_c("mode == 'none' && t.defined ? grad * t.value : grad",
              "(tn_str_eq(a->mode, \"none\") && tn_has_scalar(a->t)) ? grad_times(g, grad, a->t) : "
              "grad");
     expect_c("j.defined ? grad * j.value : grad",
-             "tn_has_int(a->j) ? grad_times(g, grad, tn_scalar_of_int(a->j.value)) : grad");
+             "tn_has_int(a->j) ? grad_times(g, grad, tn_scalar_int(a->j.value)) : grad");
     expect_c("wants(self) ? grad : self", "tn_grad_wants(g, 0) ? grad : a->self");
 }
 
@@ -90,10 +90,9 @@ Test(codegen_formula, members)
 {
     expect_c("size_back(grad, self.sizes, self.dim)",
              "size_back(g, grad, tn_sizes_of(a->self), tn_dim_of(a->self))");
-    expect_c("grad * self.size(-1)",
-             "grad_times(g, grad, tn_scalar_of_int(tn_size_of(a->self, -1)))");
+    expect_c("grad * self.size(-1)", "grad_times(g, grad, tn_scalar_int(tn_size_of(a->self, -1)))");
     expect_c("grad * self.sizes[0]",
-             "grad_times(g, grad, tn_scalar_of_int(tn_ints_at(tn_sizes_of(a->self), 0)))");
+             "grad_times(g, grad, tn_scalar_int(tn_ints_at(tn_sizes_of(a->self), 0)))");
     expect_c("self.is_complex ? grad : None", "tn_is_complex(a->self) ? grad : NULL");
     expect_c("size_back(grad, [i, 2], dims.defined ? dims.value[0] : 0)",
              "size_back(g, grad, (tn_ints){(const int64_t[]){a->i, 2}, 2}, tn_has_ints(a->dims) ? "
@@ -124,8 +123,8 @@ Test(codegen_formula, calls)
 Test(codegen_formula, numbers_as_tensors)
 {
     expect_c("where(extra, grad, 0)",
-             "call_where_self(g, a->extra, grad, grad_number(g, a->extra, tn_scalar_of_int(0)))");
-    expect_c("b ? grad : 2", "a->b ? grad : grad_number(g, grad, tn_scalar_of_int(2))");
+             "call_where_self(g, a->extra, grad, grad_number(g, a->extra, tn_scalar_int(0)))");
+    expect_c("b ? grad : 2", "a->b ? grad : grad_number(g, grad, tn_scalar_int(2))");
 }
 
 Test(codegen_formula, variables)

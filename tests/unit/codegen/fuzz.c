@@ -2,6 +2,8 @@
  * watch. */
 #include "derivatives_test.h"
 
+#include "codegen/reference.h"
+
 static const char sample[] =
     "# a comment\n"
     "- func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n"
@@ -19,7 +21,12 @@ static const char sample[] =
     "- func: max.dim(Tensor self, int dim) -> (Tensor values, Tensor indices)\n"
     "  shape: reduce(self, dim)\n  out: dim_max(max, max_values)\n  forms: functional, out\n"
     "- func: foo_(Tensor(a!) self) -> Tensor(a!)\n  autogen: foo, foo.out\n  cpp_no_default_args: "
-    "[]\n";
+    "[]\n"
+    "- func: all(Tensor? self, Tensor[] list, int[2] size=1, str mode='a') -> Tensor\n"
+    "  reference: \"mode == 'a' ? sum.dim_IntList(cat(list), [-1])[0] : self.sizes\"\n"
+    "  samples:\n  - (self=None, list=[[2, 3] i64 from -1 to 2.5, []], size=[1, 2], "
+    "mode=\"b\")\n"
+    "  - (self=[0], list=[]) fails\n";
 
 /* Reads, checks, prints, derives: everything that a damaged file can reach. */
 static int run(const char *bytes, size_t n)
@@ -36,6 +43,9 @@ static int run(const char *bytes, size_t n)
         const cg_entry *e = &f->entries[i];
         cg_schema_inplace(&a, e);
         cg_schema_out(&a, e);
+        cg_reference reference;
+        if (e->schema && e->reference.text && !e->misread)
+            cg_reference_parse(&d, &a, e, &reference);
         for (size_t k = 0; e->pointwise.text && k <= strlen(e->pointwise.text) + 1; k++)
             cg_at(&e->pointwise, k);
     }

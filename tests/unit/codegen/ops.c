@@ -35,7 +35,72 @@ Test(codegen_ops, names_that_the_frame_has)
 {
     expect_refused("- func: q::f(Tensor frame) -> Tensor\n", "frame's own header");
     expect_refused("- func: q::f(Tensor result) -> Tensor\n", "two fields");
-    expect_refused("- func: q::f(Tensor self) -> (Tensor a, Tensor self)\n", "two fields");
+    model m;
+    tn__arena a = {0};
+    cg_ops ops;
+    cr_expect(make("- func: q::f(Tensor self) -> (Tensor a, Tensor self)\n", &m, &a, &ops),
+              "a result that has an argument's name is numbered");
+    tn__arena_free(&a);
+    model_free(&m);
+}
+
+/* An error stands at the argument that it is about. */
+Test(codegen_ops, places_of_errors)
+{
+    static const struct {
+        const char *args;
+        int column;
+    } rows[] = {{"Tensor self, int NULL", 32},
+                {"Tensor frame", 19},
+                {"Tensor self, Storage kept", 32},
+                {"Tensor self, Scalar s=1j", 32}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[128];
+        snprintf(text, sizeof text, "- func: places::f(%s) -> Tensor\n", rows[i].args);
+        model m;
+        tn__arena a = {0};
+        cg_ops ops;
+        cr_expect_not(make(text, &m, &a, &ops), "taken: %s", text);
+        cr_expect(m.diag.n_items && m.diag.items->pos.column == rows[i].column, "%s: column %d",
+                  text, m.diag.n_items ? m.diag.items->pos.column : 0);
+        tn__arena_free(&a);
+        model_free(&m);
+    }
+}
+
+Test(codegen_ops, names_that_are_one_in_c)
+{
+    expect_refused("- func: q::f.a_b(Tensor self) -> Tensor\n- func: q::f_a.b(Tensor self) -> "
+                   "Tensor\n",
+                   "line 1 give operators of one name in C, f_a_b");
+}
+
+static void expect_plugin_refused(const char *text, const char *part)
+{
+    model own, built_in;
+    tn__arena a = {0};
+    cg_ops ops, native;
+    cr_assert(make(text, &own, &a, &ops));
+    cr_assert(make("- func: relu(Tensor self) -> Tensor\n", &built_in, &a, &native));
+    cr_expect_not(cg_names_check_plugin(&own.diag, "q", &ops, &native), "taken: %s", text);
+    cr_expect(own.diag.n_items && strstr(own.diag.items->message, part), "expected '%s'", part);
+    tn__arena_free(&a);
+    model_free(&own);
+    model_free(&built_in);
+}
+
+Test(codegen_ops, names_of_tenons_own)
+{
+    expect_plugin_refused("- func: relu(Tensor self) -> Tensor\n", "as 'q::relu'");
+    expect_plugin_refused("- func: tn::mine(Tensor self) -> Tensor\n", "as 'q::mine'");
+}
+
+Test(codegen_ops, more_tensors_than_a_call_has)
+{
+    expect_refused(
+        "- func: q::f(Tensor a, Tensor b, Tensor c, Tensor d, Tensor e, Tensor f, Tensor "
+        "g, Tensor h, Tensor i) -> Tensor\n",
+        "at most 8 Tensor");
 }
 
 Test(codegen_ops, words_of_the_templates)
@@ -72,7 +137,8 @@ Test(codegen_ops, references)
     expect_refused("- func: q::f(Tensor self) -> Tensor\n  shape: pointwise\n"
                    "  reference: self + other\n",
                    "'other' is no argument");
-    expect_refused("- func: q::f(Tensor self) -> Tensor\n  reference: bessel(self)\n", "bessel");
+    expect_refused("- func: q::f(Tensor self) -> Tensor\n  reference: exp(self, 2).sizzes(othr)\n",
+                   "there is no argument 'othr'");
     model m;
     tn__arena a = {0};
     cg_ops ops;
