@@ -78,4 +78,44 @@ tn_status tn__shape_scatter_value(tn_call *call, tn_tensor *self, int64_t dim, t
 tn_status tn__shape_scatter(tn_call *call, tn_tensor *self, int64_t dim, tn_tensor *index,
                             tn_tensor *src, tn_result *r);
 
+/* ---- lists of indices, masks, places (index_list.c) ------------------------------------------ */
+tn_status tn__shape_index_put(tn_call *call, tn_tensor *self, tn_tensors indices, tn_tensor *values,
+                              bool accumulate, tn_result *r);
+tn_status tn__shape_index_copy(tn_call *call, tn_tensor *self, int64_t dim, tn_tensor *index,
+                               tn_tensor *source, tn_result *r);
+tn_status tn__shape_index_fill(tn_call *call, tn_tensor *self, int64_t dim, tn_tensor *index,
+                               tn_result *r);
+tn_status tn__shape_index_fill_tensor(tn_call *call, tn_tensor *self, int64_t dim, tn_tensor *index,
+                                      tn_tensor *value, tn_result *r);
+tn_status tn__shape_masked_scatter(tn_call *call, tn_tensor *self, tn_tensor *mask,
+                                   tn_tensor *source, tn_result *r);
+tn_status tn__shape_take(tn_call *call, tn_tensor *self, tn_tensor *index, tn_result *r);
+tn_status tn__shape_put(tn_call *call, tn_tensor *self, tn_tensor *index, tn_tensor *source,
+                        tn_result *r);
+tn_status tn__shape_scatter_reduce(tn_call *call, tn_tensor *self, int64_t dim, tn_tensor *index,
+                                   tn_tensor *src, const char *reduce, tn_result *r);
+tn_status tn__shape_scatter_combine(tn_call *call, tn_tensor *self, int64_t dim, tn_tensor *index,
+                                    tn_tensor *src, const char *reduce, tn_result *r);
+tn_status tn__shape_scatter_combine_value(tn_call *call, tn_tensor *self, int64_t dim,
+                                          tn_tensor *index, const char *reduce, tn_result *r);
+tn_status tn__shape_index_reduce(tn_call *call, tn_tensor *self, int64_t dim, tn_tensor *index,
+                                 tn_tensor *source, const char *reduce, tn_result *r);
+
+/* ---- sorting, ranking, searching (order.c) --------------------------------------------------- */
+tn_status tn__shape_order(tn_call *call, tn_tensor *self, int64_t dim, tn_result *r);   /* places */
+tn_status tn__shape_ordered(tn_call *call, tn_tensor *self, int64_t dim, tn_result *r); /* both */
+tn_status tn__shape_topk(tn_call *call, tn_tensor *self, int64_t k, int64_t dim, tn_result *r);
+tn_status tn__shape_kthvalue(tn_call *call, tn_tensor *self, int64_t k, int64_t dim, bool keepdim,
+                             tn_result *r);
+tn_status tn__shape_median(tn_call *call, tn_tensor *self, tn_result *r);
+tn_status tn__shape_both_extremes(tn_call *call, tn_tensor *self, tn_opt_int dim, bool keepdim,
+                                  tn_result *r);
+tn_status tn__shape_searchsorted(tn_call *call, tn_tensor *sorted_sequence, tn_tensor *self,
+                                 bool out_int32, bool right, const char *side, tn_tensor *sorter,
+                                 tn_result *r);
+tn_status tn__shape_isin(tn_call *call, tn_tensor *elements, tn_tensor *test_elements,
+                         tn_result *r);
+tn_status tn__shape_bucketize(tn_call *call, tn_tensor *self, tn_tensor *boundaries, bool out_int32,
+                              tn_result *r);
+
 #endif

@@ -24,7 +24,7 @@ static tn_status flip(tn_call *call, struct tn_flip_args *a)
         if (seen >> d & 1 && t->sizes[d] > 1)
             t = work_index_select(&w, t, d,
                                   work_arange(&w, t->sizes[d] - 1, -1, t->sizes[d], t->device));
-    return work_end(&w, t == a->self ? work_clone(&w, t) : t, &a->result);
+    return work_end(&w, t == a->self ? work_clone(&w, t, TN_CONTIGUOUS) : t, &a->result);
 }
 
 static tn_tensor *rolled(work *w, tn_tensor *t, int64_t shift, int64_t d)
@@ -47,7 +47,7 @@ static tn_status roll(tn_call *call, struct tn_roll_args *a)
                             "shifts: expected one without dims, got %" PRId64, a->shifts.len);
         t = rolled(&w, work_reshape(&w, t, (tn_ints){&t->numel, 1}), a->shifts.data[0], 0);
         t = work_reshape(&w, t, composite_sizes(a->self));
-        return work_end(&w, work_clone(&w, t), &a->result);
+        return work_end(&w, work_clone(&w, t, TN_CONTIGUOUS), &a->result);
     }
     if (a->dims.len != a->shifts.len)
         return tn->fail(call, TN_ERR_ARGUMENT,
@@ -63,7 +63,7 @@ static tn_status roll(tn_call *call, struct tn_roll_args *a)
         if (t && t->ndim)
             t = rolled(&w, t, a->shifts.data[i], d);
     }
-    return work_end(&w, t == a->self ? work_clone(&w, t) : t, &a->result);
+    return work_end(&w, t == a->self ? work_clone(&w, t, TN_CONTIGUOUS) : t, &a->result);
 }
 
 /* ---- repeats --------------------------------------------------------------------------------- */
@@ -100,7 +100,7 @@ static tn_status repeated(tn_call *call, tn_tensor *self, tn_ints repeats, tn_te
                             "overflow: dimension %" PRId64 " grows too large", d);
     }
     tn_tensor *t = work_reshape(&w, self, (tn_ints){split, 2 * repeats.len});
-    t = work_clone(&w, work_expand(&w, t, (tn_ints){wide, 2 * repeats.len}));
+    t = work_clone(&w, work_expand(&w, t, (tn_ints){wide, 2 * repeats.len}), TN_CONTIGUOUS);
     return work_end(&w, work_reshape(&w, t, (tn_ints){joined, repeats.len}), out);
 }
 
@@ -175,7 +175,7 @@ static tn_status embedded(tn_call *call, tn_tensor *self, int64_t offset, int64_
                        ? self->sizes[self->ndim - 1] + (offset < 0 ? -offset : offset)
                        : self->sizes[next++];
     tn_tensor *whole = work_zeros(&w, (tn_ints){sizes, ndim}, self->dtype, self->device);
-    work_copy_(&w, work_diagonal(&w, whole, offset, d1, d2), self);
+    work_copy_(&w, work_diagonal(&w, whole, offset, d1, d2), self, false);
     return work_end(&w, whole, out);
 }
 
@@ -202,7 +202,7 @@ static tn_status diag(tn_call *call, struct tn_diag_args *a)
     if (ndim == 1)
         return work_end(&w, call_diag_embed(&w, a->self, a->diagonal), &a->result);
     tn_tensor *part = work_diagonal(&w, a->self, a->diagonal, 0, 1);
-    return work_end(&w, work_clone(&w, part), &a->result);
+    return work_end(&w, work_clone(&w, part, TN_CONTIGUOUS), &a->result);
 }
 
 static tn_status diagflat(tn_call *call, struct tn_diagflat_args *a)
@@ -242,7 +242,7 @@ static tn_status unflatten(tn_call *call, struct tn_unflatten_int_args *a)
         return tn->fail(call, TN_ERR_ARGUMENT,
                         "sizes: their product must be %" PRId64 ", the size of dimension %" PRId64,
                         self->sizes[d], d);
-    return composite_view(a->self, (tn_ints){sizes, n}, &a->result);
+    return op_view(a->self, (tn_ints){sizes, n}, &a->result);
 }
 
 /* The inverse of broadcasting: sums where size is smaller. */

@@ -8,7 +8,7 @@
 /* Copies self into `fresh`, which is released when that fails. */
 static tn_status copied_into(tn_tensor *fresh, tn_tensor *self, bool non_blocking, tn_tensor **out)
 {
-    tn_status status = composite_copy_(fresh, self, non_blocking);
+    tn_status status = op_copy_(fresh, self, non_blocking, NULL);
     if (status != TN_OK) {
         tn->tensor_release(fresh);
         return status;
@@ -122,7 +122,7 @@ static tn_status contiguous(tn_call *call, struct tn_contiguous_args *a)
                         "channels_last one, got preserve_format");
     if (composite_has_format(a->self, a->memory_format))
         return composite_return_self(a->self, &a->result);
-    return composite_clone(a->self, a->memory_format, &a->result);
+    return op_clone(a->self, a->memory_format, &a->result);
 }
 
 /* The value may be an element of self: then it is read out before self is written. */
@@ -133,10 +133,10 @@ static tn_status fill_tensor_(tn_call *call, struct tn_fill__Tensor_args *a)
         return tn->fail(call, TN_ERR_ARGUMENT, "value: expected a tensor of 0 dimensions, got %d",
                         value->ndim);
     if (tn->tensor_same_storage(a->self, value)) {
-        TN_TRY(composite_clone(value, TN_CONTIGUOUS, &held));
+        TN_TRY(op_clone(value, TN_CONTIGUOUS, &held));
         value = held;
     }
-    tn_status status = composite_copy_(a->self, value, false);
+    tn_status status = op_copy_(a->self, value, false, NULL);
     tn->tensor_release(held);
     return status == TN_OK ? composite_return_self(a->self, &a->result) : status;
 }

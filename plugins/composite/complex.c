@@ -81,10 +81,10 @@ static tn_status imag(tn_call *call, struct tn_imag_args *a)
 static tn_status conj_copy(tn_call *call, struct tn__conj_physical_args *a)
 {
     work w = work_on(call);
-    tn_tensor *copy = work_clone(&w, a->self);
+    tn_tensor *copy = work_clone(&w, a->self, TN_CONTIGUOUS);
     if (copy && is_complex(copy)) {
         tn_tensor *part = component(&w, copy, 1);
-        work_copy_(&w, part, work_neg(&w, part));
+        work_copy_(&w, part, work_neg(&w, part), false);
     }
     return work_end(&w, copy, &a->result);
 }
@@ -140,8 +140,8 @@ static tn_status joined(tn_call *call, tn_tensor *re, tn_tensor *im, tn_tensor *
     tn_tensor *z =
         work_zeros(&w, (tn_ints){sizes, ndim}, re->dtype == TN_F32 ? TN_C64 : TN_C128, re->device);
     if (z) {
-        work_copy_(&w, component(&w, z, 0), re);
-        work_copy_(&w, component(&w, z, 1), im);
+        work_copy_(&w, component(&w, z, 0), re, false);
+        work_copy_(&w, component(&w, z, 1), im, false);
     }
     return work_end(&w, z, out);
 }
@@ -195,8 +195,9 @@ static tn_status angle(tn_call *call, struct tn_angle_args *a)
     if (!is_complex(a->self))
         return work_end(&w, real_angle(&w, a->self), &a->result);
     /* copies: the strides of a part would show in the result */
-    struct tn_atan2_args f = {TN_FRAME(atan2), .self = work_clone(&w, component(&w, a->self, 1)),
-                              .other = work_clone(&w, component(&w, a->self, 0))};
+    struct tn_atan2_args f = {TN_FRAME(atan2),
+                              .self = work_clone(&w, component(&w, a->self, 1), TN_CONTIGUOUS),
+                              .other = work_clone(&w, component(&w, a->self, 0), TN_CONTIGUOUS)};
     return work_end(&w, work_call(&w, OP_ATAN2, &f, &f.result), &a->result);
 }
 

@@ -10,24 +10,38 @@
 #include <tenon/frames.h>
 #include <tenon/plugin.h>
 
+#include "composite_work.h" /* the operators that kernels call, generated from calls.yaml */
+
 typedef struct composite_kernels {
     const tn_kernel_decl *list;
     size_t count;
 } composite_kernels;
 
 /* A family is one file; its table has the file's name. */
+extern const composite_kernels composite_activation;
 extern const composite_kernels composite_arrange;
+extern const composite_kernels composite_avg_pool;
 extern const composite_kernels composite_casts;
+extern const composite_kernels composite_channel_norms;
 extern const composite_kernels composite_complex;
+extern const composite_kernels composite_differences;
 extern const composite_kernels composite_factories;
+extern const composite_kernels composite_indexing;
 extern const composite_kernels composite_layers;
 extern const composite_kernels composite_likes;
 extern const composite_kernels composite_losses;
+extern const composite_kernels composite_margin_losses;
+extern const composite_kernels composite_max_pool;
+extern const composite_kernels composite_memory;
 extern const composite_kernels composite_moments;
 extern const composite_kernels composite_nll;
 extern const composite_kernels composite_norms;
+extern const composite_kernels composite_order;
+extern const composite_kernels composite_pads;
+extern const composite_kernels composite_pixels;
 extern const composite_kernels composite_pointwise;
 extern const composite_kernels composite_products;
+extern const composite_kernels composite_quantile;
 extern const composite_kernels composite_reshaping;
 extern const composite_kernels composite_slices;
 extern const composite_kernels composite_softmax;
@@ -38,101 +52,8 @@ extern const composite_kernels composite_vectors;
 extern const composite_kernels composite_views;
 extern const composite_kernels composite_views_inplace;
 
-/* ---- the operators that kernels call (composite.c) ------------------------------------------- */
 #define EXPLICIT "CompositeExplicitAutograd"
 #define IMPLICIT "CompositeImplicitAutograd"
-
-enum {
-    OP_ABS,
-    OP_ADD,
-    OP_ADDMM,
-    OP_ADD_,
-    OP_ADD_NUMBER,
-    OP_AMAX,
-    OP_AMIN,
-    OP_ARANGE_OUT,
-    OP_ATAN2,
-    OP_BMM,
-    OP_CAT,
-    OP_CLAMP,
-    OP_CLAMP_MIN,
-    OP_CLONE,
-    OP_COMPLEX,
-    OP_CONJ,
-    OP_CONTIGUOUS,
-    OP_COPY_,
-    OP_COS,
-    OP_DETACH,
-    OP_DIAGONAL,
-    OP_DIAG_EMBED,
-    OP_DIV,
-    OP_DIV_NUMBER,
-    OP_EQ_NUMBER,
-    OP_EXP,
-    OP_EXPAND,
-    OP_FILL_,
-    OP_GATHER,
-    OP_INDEX_ADD_,
-    OP_INDEX_SELECT,
-    OP_ISNAN,
-    OP_LE,
-    OP_LOG,
-    OP_LOG1P,
-    OP_LT_NUMBER,
-    OP_MATMUL,
-    OP_MAXIMUM,
-    OP_MEAN,
-    OP_MINIMUM,
-    OP_MM,
-    OP_MUL,
-    OP_MUL_NUMBER,
-    OP_NEG,
-    OP_NE_NUMBER,
-    OP_PERMUTE,
-    OP_POW,
-    OP_POW_NUMBER,
-    OP_POW_SCALAR_OUT,
-    OP_POW_TENSOR_OUT,
-    OP_RESHAPE,
-    OP_RSQRT,
-    OP_RSUB_NUMBER,
-    OP_SELECT,
-    OP_SIGN,
-    OP_SIN,
-    OP_SLICE,
-    OP_SPLIT,
-    OP_SPLIT_WITH_SIZES,
-    OP_SQRT,
-    OP_SQUEEZE,
-    OP_STD,
-    OP_SUB,
-    OP_SUM,
-    OP_T,
-    OP_TRANSPOSE,
-    OP_UNSQUEEZE,
-    OP_VAR,
-    OP_VECTOR_NORM,
-    OP_VIEW,
-    OP_VIEW_AS_REAL,
-    OP_WHERE,
-    OP_ZERO_,
-    OP__LOG_SOFTMAX,
-    OP__SOFTMAX,
-    OP__TO_COPY,
-    OP__UNSAFE_VIEW,
-    OP_COUNT,
-};
-extern const tn_op *composite_ops[OP_COUNT];
-
-/* Calls of them (calls.c). A tensor written through `out` belongs to the caller. */
-tn_status composite_clone(tn_tensor *self, tn_memory_format format, tn_tensor **out);
-tn_status composite_copy_(tn_tensor *self, tn_tensor *src, bool non_blocking);
-tn_status composite_expand(tn_tensor *self, tn_ints size, tn_tensor **out);
-tn_status composite_fill_(tn_tensor *self, const tn_scalar *value);
-tn_status composite_to_dtype(tn_tensor *self, tn_dtype dtype, tn_tensor **out);
-tn_status composite_transpose(tn_tensor *self, int64_t dim0, int64_t dim1, tn_tensor **out);
-tn_status composite_unsqueeze(tn_tensor *self, int64_t dim, tn_tensor **out);
-tn_status composite_view(tn_tensor *self, tn_ints size, tn_tensor **out);
 
 /* The view where the strides allow it, else a row-major copy (reshaping.c). Sizes are not
  * negative. */

@@ -148,7 +148,7 @@ tn_status composite_filled(tn_call *call, tn_tensor *fresh, const tn_scalar *val
                           "a complex fill value does not fit in %s; give dtype=complex64, say",
                           tn->dtype_name(fresh->dtype));
     else
-        status = composite_fill_(fresh, value);
+        status = op_fill_(fresh, *value, NULL);
     if (status != TN_OK) {
         tn->tensor_release(fresh);
         fresh = NULL;

@@ -100,7 +100,7 @@ static tn_status float_power(tn_call *call, struct tn_float_power_Tensor_Tensor_
     struct tn_pow_Tensor_Tensor_args f = {TN_FRAME(pow_Tensor_Tensor)};
     f.self = work_as_dtype(&w, a->self, dtype);
     f.exponent = work_as_dtype(&w, a->exponent, dtype);
-    return work_end(&w, work_call(&w, OP_POW, &f, &f.result), &a->result);
+    return work_end(&w, work_call(&w, OP_POW_TENSOR, &f, &f.result), &a->result);
 }
 
 static tn_status float_power_number(tn_call *call, struct tn_float_power_Tensor_Scalar_args *a)
@@ -109,6 +109,13 @@ static tn_status float_power_number(tn_call *call, struct tn_float_power_Tensor_
     bool complex = is_complex(a->self) || a->exponent.kind == TN_SCALAR_COMPLEX;
     tn_tensor *self = work_as_dtype(&w, a->self, complex ? TN_C128 : TN_F64);
     return work_end(&w, work_pow(&w, self, a->exponent), &a->result);
+}
+
+static tn_status special_polygamma(tn_call *call, struct tn_special_polygamma_args *a)
+{
+    work w = work_on(call);
+    struct tn_polygamma_args f = {TN_FRAME(polygamma), .n = a->n, .self = a->self};
+    return work_end(&w, work_call(&w, OP_POLYGAMMA, &f, &f.result), &a->result);
 }
 
 /* What of self lies beyond -lambd .. lambd. */
@@ -158,6 +165,7 @@ static const tn_kernel_decl kernels[] = {
     TN_KERNEL(subtract_Tensor, IMPLICIT, subtract),
     TN_KERNEL(float_power_Tensor_Tensor, IMPLICIT, float_power),
     TN_KERNEL(float_power_Tensor_Scalar, IMPLICIT, float_power_number),
+    TN_KERNEL(special_polygamma, IMPLICIT, special_polygamma),
     TN_KERNEL(softshrink, IMPLICIT, softshrink),
     TN_KERNEL(logit, EXPLICIT, logit),
 };

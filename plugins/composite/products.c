@@ -60,9 +60,8 @@ static tn_status open_product(tn_call *call, tn_tensor *self, tn_tensor *other, 
 {
     p->row = self->ndim > 1;
     p->column = other->ndim > 1;
-    TN_TRY(p->row ? composite_return_self(self, &p->left) : composite_unsqueeze(self, 0, &p->left));
-    TN_TRY(p->column ? composite_return_self(other, &p->right)
-                     : composite_unsqueeze(other, 1, &p->right));
+    TN_TRY(p->row ? composite_return_self(self, &p->left) : op_unsqueeze(self, 0, &p->left));
+    TN_TRY(p->column ? composite_return_self(other, &p->right) : op_unsqueeze(other, 1, &p->right));
     p->ndim = 0;
     tn_ints left = {p->left->sizes, p->left->ndim - 2},
             right = {p->right->sizes, p->right->ndim - 2};
@@ -94,7 +93,7 @@ static tn_status to_batch(tn_call *call, const product *p, int64_t batches, tn_t
         full[d] = p->batch[d];
     full[p->ndim] = flat[1];
     full[p->ndim + 1] = flat[2];
-    TN_TRY(composite_expand(t, (tn_ints){full, p->ndim + 2}, &made));
+    TN_TRY(op_expand(t, (tn_ints){full, p->ndim + 2}, &made));
     step_to(factor, made);
     TN_TRY(composite_reshape(call, *factor, (tn_ints){flat, 3}, &made));
     step_to(factor, made);
@@ -123,7 +122,7 @@ static tn_status reshaped(const product *p, int64_t rows, int64_t columns, tn_te
         sizes[n++] = rows;
     if (p->column)
         sizes[n++] = columns;
-    tn_status status = composite_view(*result, (tn_ints){sizes, n}, &made);
+    tn_status status = op_view(*result, (tn_ints){sizes, n}, &made);
     step_to(result, status == TN_OK ? made : NULL);
     return status;
 }

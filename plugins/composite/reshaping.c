@@ -36,7 +36,7 @@ static tn_status unsafe_view(tn_call *call, struct tn__unsafe_view_args *a)
 static tn_status view_as(tn_call *call, struct tn_view_as_args *a)
 {
     (void)call;
-    return composite_view(a->self, composite_sizes(a->other), &a->result);
+    return op_view(a->self, composite_sizes(a->other), &a->result);
 }
 
 static tn_status reshape_alias(tn_call *call, struct tn__reshape_alias_args *a)
@@ -124,14 +124,18 @@ static tn_status view_dtype(tn_call *call, struct tn_view_dtype_args *a)
     if ((uintptr_t)self->data % align != 0)
         return tn->fail(call, TN_ERR_ARGUMENT, "the data is not aligned for %s: clone() it first",
                         tn->dtype_name(a->dtype));
-    return tn->tensor_view(call, self, g.ndim, g.sizes, g.strides, g.offset, a->dtype, &a->result);
+    tn_tensor *view; /* bits read as another number: no gradient flows through, nor do histories */
+    TN_TRY(tn->tensor_view(call, self, g.ndim, g.sizes, g.strides, g.offset, a->dtype, &view));
+    tn_status status = tn->tensor_detached(call, view, &a->result);
+    tn->tensor_release(view);
+    return status;
 }
 
 /* ---- reshape --------------------------------------------------------------------------------- */
 static tn_status copied(tn_tensor *self, tn_ints size, tn_tensor **out)
 {
     tn_tensor *copy;
-    TN_TRY(composite_clone(self, TN_CONTIGUOUS, &copy));
+    TN_TRY(op_clone(self, TN_CONTIGUOUS, &copy));
     struct tn__unsafe_view_args f = {TN_FRAME(_unsafe_view), .self = copy, .size = size};
     tn_status status = tn->op_call(composite_ops[OP__UNSAFE_VIEW], &f);
     tn->tensor_release(copy);
@@ -144,7 +148,7 @@ tn_status composite_reshape(tn_call *call, tn_tensor *self, tn_ints size, tn_ten
     int64_t sizes[TN_MAX_DIMS], strides[TN_MAX_DIMS];
     TN_TRY(composite_infer_size(call, size, self, sizes));
     tn_ints known = {sizes, size.len};
-    return composite_view_strides(self, known, strides) ? composite_view(self, known, out)
+    return composite_view_strides(self, known, strides) ? op_view(self, known, out)
                                                         : copied(self, known, out);
 }
 
@@ -202,7 +206,7 @@ static tn_status atleast_2d(tn_call *call, struct tn_atleast_2d_args *a)
     case 0:
         return composite_reshape(call, a->self, (tn_ints){ones, 2}, &a->result);
     case 1:
-        return composite_unsqueeze(a->self, 0, &a->result);
+        return op_unsqueeze(a->self, 0, &a->result);
     default:
         return composite_return_self(a->self, &a->result);
     }
@@ -217,12 +221,12 @@ static tn_status atleast_3d(tn_call *call, struct tn_atleast_3d_args *a)
     case 0:
         return composite_reshape(call, a->self, (tn_ints){ones, 3}, &a->result);
     case 1:
-        TN_TRY(composite_unsqueeze(a->self, 0, &row));
-        status = composite_unsqueeze(row, -1, &a->result);
+        TN_TRY(op_unsqueeze(a->self, 0, &row));
+        status = op_unsqueeze(row, -1, &a->result);
         tn->tensor_release(row);
         return status;
     case 2:
-        return composite_unsqueeze(a->self, -1, &a->result);
+        return op_unsqueeze(a->self, -1, &a->result);
     default:
         return composite_return_self(a->self, &a->result);
     }

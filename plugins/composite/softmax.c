@@ -13,7 +13,7 @@ static tn_status input_as(tn_tensor *self, tn_dtype dtype, bool half_to_float, t
 {
     if (half_to_float || dtype == TN_DTYPE_NONE || dtype == self->dtype)
         return composite_return_self(self, out);
-    return composite_to_dtype(self, dtype, out);
+    return op_to_dtype(self, dtype, out);
 }
 
 static tn_status softmax(tn_call *call, struct tn_softmax_int_args *a)

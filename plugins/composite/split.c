@@ -159,7 +159,7 @@ static tn_status broadcast_tensors(tn_call *call, struct tn_broadcast_tensors_ar
     TN_TRY(tn->tensors_new(call, a->tensors.len > 0 ? a->tensors.len : 0, &list));
     tn_status status = TN_OK;
     for (int64_t i = 0; i < list.len && status == TN_OK; i++)
-        status = composite_expand(a->tensors.data[i], (tn_ints){sizes, ndim}, &list.data[i]);
+        status = op_expand(a->tensors.data[i], (tn_ints){sizes, ndim}, &list.data[i]);
     return finish(status, &list, &a->result);
 }
 

@@ -50,7 +50,7 @@ static tn_status stack(tn_call *call, struct tn_stack_args *a)
     TN_TRY(tn->tensors_new(call, a->tensors.len, &parts));
     tn_status status = TN_OK;
     for (int64_t i = 0; i < parts.len && status == TN_OK; i++)
-        status = composite_unsqueeze(a->tensors.data[i], d, &parts.data[i]);
+        status = op_unsqueeze(a->tensors.data[i], d, &parts.data[i]);
     if (status == TN_OK)
         status = join(parts, d, &a->result);
     tn->tensors_release(&parts);

@@ -49,7 +49,7 @@ static tn_status in_a_row(tn_call *call, tn_tensor *t, tn_tensor **out)
 static tn_status copied_in_a_row(tn_call *call, tn_tensor *t, tn_tensor **out)
 {
     tn_tensor *copy;
-    TN_TRY(composite_clone(t, TN_CONTIGUOUS, &copy));
+    TN_TRY(op_clone(t, TN_CONTIGUOUS, &copy));
     tn_status status = in_a_row(call, copy, out);
     tn->tensor_release(copy);
     return status;
@@ -132,7 +132,7 @@ static tn_status add_through_view(tn_call *call, tn_tensor *base, tn_tensor *gra
                            &view));
     tn_status status = overlaps(composite_sizes(grad), stride)
                            ? add_by_index(call, base, grad, stride, offset)
-                           : composite_copy_(view, grad, false);
+                           : op_copy_(view, grad, false, NULL);
     tn->tensor_release(view);
     return status;
 }

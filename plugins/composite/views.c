@@ -162,7 +162,7 @@ static tn_status mT(tn_call *call, struct tn_mT_args *a)
         return composite_return_self(a->self, &a->result);
     if (a->self->ndim == 1)
         return tn->fail(call, TN_ERR_ARGUMENT, "self: expected 2 dimensions or more, got 1");
-    return composite_transpose(a->self, -2, -1, &a->result);
+    return op_transpose(a->self, -2, -1, &a->result);
 }
 
 /* ---- repeated dimensions --------------------------------------------------------------------- */
@@ -210,13 +210,13 @@ static tn_status expand(tn_call *call, struct tn_expand_args *a)
 static tn_status expand_as(tn_call *call, struct tn_expand_as_args *a)
 {
     (void)call;
-    return composite_expand(a->self, composite_sizes(a->other), &a->result);
+    return op_expand(a->self, composite_sizes(a->other), &a->result);
 }
 
 static tn_status broadcast_to(tn_call *call, struct tn_broadcast_to_args *a)
 {
     (void)call;
-    return composite_expand(a->self, a->size, &a->result);
+    return op_expand(a->self, a->size, &a->result);
 }
 
 /* ---- dimensions of extent 1 ------------------------------------------------------------------ */

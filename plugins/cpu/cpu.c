@@ -4,9 +4,11 @@
 #include "isa.h"
 
 static const cpu_kernels *const families[] = {
-    &cpu_copy,    &cpu_matmul,     &cpu_cat,    &cpu_index,   &cpu_gamma, &cpu_scan,
-    &cpu_scatter, &cpu_masked,     &cpu_arange, &cpu_arith,   &cpu_pow,   &cpu_clamp,
-    &cpu_abs,     &cpu_activation, &cpu_reduce, &cpu_softmax,
+    &cpu_copy,       &cpu_matmul,         &cpu_cat,    &cpu_index,   &cpu_gamma, &cpu_scan,
+    &cpu_scatter,    &cpu_masked,         &cpu_arange, &cpu_arith,   &cpu_pow,   &cpu_clamp,
+    &cpu_abs,        &cpu_activation,     &cpu_reduce, &cpu_softmax, &cpu_sort,  &cpu_select,
+    &cpu_extremes,   &cpu_search,         &cpu_nansum, &cpu_unique,  &cpu_isin,  &cpu_nonzero,
+    &cpu_index_list, &cpu_scatter_reduce,
 };
 
 static tn_status start(tn_registry *r)

@@ -4,6 +4,7 @@
  * seen with that dimension's stride set to 0, so that the iterator walks result, self and index
  * alike (whatever their strides) and the loop adds index * stride itself. Rows that are dense in
  * self and result are copied whole. Every index is checked before anything is written. */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "cpu.h"
@@ -35,23 +36,59 @@ static int64_t index_at(const char *p, tn_dtype dtype)
     return dtype == TN_I64 ? *(const int64_t *)p : *(const int32_t *)p;
 }
 
-tn_status cpu_check_indices(tn_call *call, const tn_tensor *index, const char *name, int64_t limit,
-                            const char *of)
+typedef struct search { /* for an index out of range, in a row-major list */
+    const char *index;
+    int64_t low, limit;
+    bool narrow;
+    atomic_bool found;
+} search;
+
+static void search_range(void *arg, int64_t begin, int64_t end)
+{
+    search *s = arg;
+    uint64_t span = (uint64_t)s->limit - (uint64_t)s->low, beyond = 0;
+    if (s->narrow)
+        for (int64_t i = begin; i < end; i++)
+            beyond |= (uint64_t)((const int32_t *)s->index)[i] - (uint64_t)s->low >= span;
+    else
+        for (int64_t i = begin; i < end; i++)
+            beyond |= (uint64_t)((const int64_t *)s->index)[i] - (uint64_t)s->low >= span;
+    if (beyond)
+        atomic_store_explicit(&s->found, true, memory_order_relaxed);
+}
+
+enum { SEARCH_GRAIN = 1 << 16 };
+
+tn_status cpu_check_range(tn_call *call, const tn_tensor *index, const char *name, int64_t low,
+                          int64_t limit, const char *of)
 {
     int64_t size = (int64_t)tn->dtype_size(index->dtype);
+    if (index->flags & TN_TENSOR_CONTIGUOUS) {
+        search s = {index->data, low, limit, index->dtype == TN_I32, false};
+        TN_TRY(tn->parallel_for(call, index->numel, SEARCH_GRAIN, search_range, &s));
+        if (!s.found)
+            return TN_OK;
+    }
     walk w = {.p = (const char *)index->data};
     for (int64_t i = 0; i < index->numel; i++, step(&w, index, size)) {
         int64_t x = index_at(w.p, index->dtype);
-        if (x >= 0 && x < limit)
+        if (x >= low && x < limit)
             continue;
         if (limit == 0)
             return tn->fail(call, TN_ERR_INDEX,
                             "%s is %lld at position %lld, but %s is empty there", name,
                             (long long)x, (long long)i, of);
-        return tn->fail(call, TN_ERR_INDEX, "%s is %lld at position %lld; %s takes 0 to %lld there",
-                        name, (long long)x, (long long)i, of, (long long)(limit - 1));
+        return tn->fail(call, TN_ERR_INDEX,
+                        "%s is %lld at position %lld; %s takes %lld to %lld there", name,
+                        (long long)x, (long long)i, of, (long long)low, (long long)(limit - 1));
     }
     return TN_OK;
+}
+
+tn_status cpu_check_indices(tn_call *call, const tn_tensor *index, const char *name, int64_t limit,
+                            const char *of)
+{
+    return cpu_check_range(call, index, name, 0, limit, of);
 }
 
 /* ---- the general way ------------------------------------------------------------------------- */

@@ -110,13 +110,20 @@ static tn_status check_value(tn_call *call, const tn_scalar *value, tn_dtype dty
                     tn->dtype_name(dtype));
 }
 
+tn_status cpu_fill_value(tn_call *call, const tn_scalar *value, tn_dtype dtype, tn_number *out)
+{
+    TN_TRY(check_value(call, value, dtype));
+    *out = tn_number_of(dtype, value);
+    if (dtype == TN_F16 || dtype == TN_BF16)
+        tn->convert(call, &out->i16, dtype, 2, &out->f32, TN_F32, 4, 1);
+    return TN_OK;
+}
+
 static tn_status fill_scalar(tn_call *call, struct tn_masked_fill_Scalar_args *a)
 {
     tn_dtype dtype = a->self->dtype;
-    TN_TRY(check_value(call, &a->value, dtype));
-    tn_number value = tn_number_of(dtype, &a->value);
-    if (dtype == TN_F16 || dtype == TN_BF16)
-        tn->convert(call, &value.i16, dtype, 2, &value.f32, TN_F32, 4, 1);
+    tn_number value;
+    TN_TRY(cpu_fill_value(call, &a->value, dtype, &value));
     return fill(call, a->result, a->self, a->mask, &value);
 }
 

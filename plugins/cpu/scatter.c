@@ -8,24 +8,10 @@
 
 #include <tenon/math.h>
 
-#include "cpu.h"
+#include "scatter.h"
 
-/* The innermost dimension of the walk. */
-typedef struct row {
-    char *out;
-    const char *src, *index;
-    int64_t n, out_stride, src_stride, index_stride,
-        step;      /* bytes; step: from index to index + 1 */
-    int64_t bytes; /* of an element */
-    bool narrow;   /* indices are int32 */
-} row;
-
-static inline char *place(const row *r, int64_t i)
-{
-    const char *at = r->index + i * r->index_stride;
-    int64_t index = r->narrow ? *(const int32_t *)at : *(const int64_t *)at;
-    return r->out + i * r->out_stride + index * r->step;
-}
+typedef cpu_scatter_row row; /* the innermost dimension of the walk */
+typedef cpu_scatter_op operation;
 
 #define TYPE bool
 #define OF(name) name##_bool
@@ -68,17 +54,22 @@ static inline char *place(const row *r, int64_t i)
 #define MEMBER c128
 #include "scatter.inc"
 
-typedef void (*row_fn)(const row *r, const tn_number *alpha);
-static const row_fn adders[TN_DTYPE_COUNT] = {
+const cpu_scatter_fn cpu_adders[TN_DTYPE_COUNT] = {
     [TN_BOOL] = add_bool, [TN_U8] = add_u8,    [TN_I8] = add_i8,   [TN_I16] = add_i16,
     [TN_I32] = add_i32,   [TN_I64] = add_i64,  [TN_F32] = add_f32, [TN_F64] = add_f64,
     [TN_C64] = add_c64,   [TN_C128] = add_c128};
+
+const cpu_scatter_fn cpu_multipliers[TN_DTYPE_COUNT] = {
+    [TN_BOOL] = multiply_bool, [TN_U8] = multiply_u8,   [TN_I8] = multiply_i8,
+    [TN_I16] = multiply_i16,   [TN_I32] = multiply_i32, [TN_I64] = multiply_i64,
+    [TN_F32] = multiply_f32,   [TN_F64] = multiply_f64, [TN_C64] = multiply_c64,
+    [TN_C128] = multiply_c128};
 
 static void set(const row *r, const tn_number *alpha)
 {
     (void)alpha;
     for (int64_t i = 0; i < r->n; i++)
-        memcpy(place(r, i), r->src + i * r->src_stride, (size_t)r->bytes);
+        memcpy(cpu_scatter_place(r, i), r->src + i * r->src_stride, (size_t)r->bytes);
 }
 
 /* ---- the walk -------------------------------------------------------------------------------- */
@@ -87,7 +78,7 @@ typedef struct walk {
     int64_t ndim, sizes[TN_MAX_DIMS];
     int64_t out[TN_MAX_DIMS], src[TN_MAX_DIMS], index[TN_MAX_DIMS];
     row row;
-    row_fn fn;
+    cpu_scatter_fn fn;
     tn_number alpha;
 } walk;
 
@@ -122,22 +113,13 @@ static void begin(walk *w, const tn_tensor *out, const void *src, const tn_tenso
 }
 
 /* ---- arguments ------------------------------------------------------------------------------- */
-typedef struct operation {
-    tn_tensor *result, *self, *index, *src; /* src NULL: `value` */
-    int64_t dim;
-    tn_scalar value; /* what is written, or alpha */
-    bool adds;
-    bool by_slices; /* index has one dimension, and names slices of src (index_add) */
-} operation;
-
 static int64_t limit_of(const operation *o)
 {
     int64_t ndim = o->self->ndim;
     return ndim ? o->self->sizes[o->dim < 0 ? o->dim + ndim : o->dim] : 1;
 }
 
-/* Everything that can be wrong, before anything is written. */
-static tn_status check(tn_call *call, const operation *o)
+tn_status cpu_scatter_check(tn_call *call, const operation *o)
 {
     TN_TRY(cpu_check_dtype(call, o->result, o->self->dtype));
     TN_TRY(tn->check_no_internal_overlap(call, o->result));
@@ -163,12 +145,12 @@ static void fill_geometry(walk *w, const operation *o, const tn_tensor *out, con
     w->row.step = out->ndim ? out->strides[dim] * bytes : 0;
 }
 
-/* `out` holds self's values already; both it and src are of a dtype that has loops. */
-static void scatter_into(const operation *o, const tn_tensor *out, const tn_tensor *src)
+void cpu_scatter_into(const operation *o, const cpu_scatter_fn *fns, const tn_tensor *out,
+                      const tn_tensor *src)
 {
-    walk w = {.fn = o->adds ? adders[out->dtype] : set};
+    walk w = {.fn = fns ? fns[out->dtype] : set};
     tn_number value;
-    if (o->adds)
+    if (fns)
         w.alpha = tn_number_of(out->dtype, &o->value);
     if (!src) {
         value = tn_number_of(out->dtype, &o->value);
@@ -194,7 +176,7 @@ static tn_status add_halves(tn_call *call, const operation *o)
     if (status == TN_OK)
         status = widened(call, o->src, &src);
     if (status == TN_OK) {
-        scatter_into(o, out, src);
+        cpu_scatter_into(o, cpu_adders, out, src);
         status = cpu_copy_elements(call, o->result, out);
     }
     tn->tensor_release(out);
@@ -204,32 +186,21 @@ static tn_status add_halves(tn_call *call, const operation *o)
 
 static tn_status apply(tn_call *call, const operation *o)
 {
-    if (o->adds && !adders[o->self->dtype])
+    if (o->adds && !cpu_adders[o->self->dtype])
         return add_halves(call, o);
     if (o->result != o->self)
         TN_TRY(cpu_copy_elements(call, o->result, o->self));
-    scatter_into(o, o->result, o->src);
-    return TN_OK;
-}
-
-/* *t as it was before anything is written: a copy, where it shares memory with the result. */
-static tn_status apart(tn_call *call, const tn_tensor *result, tn_tensor **t, tn_tensor **copy)
-{
-    if (!*t || !tn->tensor_same_storage(result, *t))
-        return TN_OK;
-    TN_TRY(tn->tensor_new(call, (*t)->ndim, (*t)->sizes, (*t)->dtype, (*t)->device, copy));
-    TN_TRY(cpu_copy_elements(call, *copy, *t));
-    *t = *copy;
+    cpu_scatter_into(o, o->adds ? cpu_adders : NULL, o->result, o->src);
     return TN_OK;
 }
 
 static tn_status scatter(tn_call *call, operation *o)
 {
     tn_tensor *src = NULL, *index = NULL;
-    TN_TRY(check(call, o));
-    tn_status status = apart(call, o->result, &o->src, &src);
+    TN_TRY(cpu_scatter_check(call, o));
+    tn_status status = o->src ? cpu_apart(call, o->result, &o->src, &src) : TN_OK;
     if (status == TN_OK)
-        status = apart(call, o->result, &o->index, &index);
+        status = cpu_apart(call, o->result, &o->index, &index);
     if (status == TN_OK)
         status = apply(call, o);
     tn->tensor_release(src);

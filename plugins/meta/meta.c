@@ -105,7 +105,7 @@ enum { ABOVE_GENERATED = 1 };
 #define TN_CHECK(NAME, fn)                                                                         \
     {                                                                                              \
         TN_SCHEMA_##NAME, "Meta", TN_KERNEL_FN(NAME, fn), NULL, sizeof(struct tn_##NAME##_args),   \
-            ABOVE_GENERATED, 0, 0, NULL                                                            \
+            ABOVE_GENERATED, 0, 0, NULL, 0, 0                                                      \
     }
 
 static const tn_kernel_decl kernels[] = {
@@ -122,6 +122,8 @@ static const tn_kernel_decl kernels[] = {
 static tn_status start(tn_registry *r)
 {
     TN_TRY(tn->register_kernels(r, meta_structured, meta_structured_count));
+    TN_TRY(tn->register_kernels(r, meta_index_list.list, meta_index_list.count));
+    TN_TRY(tn->register_kernels(r, meta_unique.list, meta_unique.count));
     return tn->register_kernels(r, kernels, TN_COUNT(kernels));
 }
 
