@@ -21,25 +21,28 @@ static const char usage[] =
     "P.so [--schema F.yaml]]\n"
     "                    [--case OP/DEVICE/DTYPE/COLUMN[/SAMPLE]] [--seed N] [--jobs N] [--timeout "
     "SECONDS]\n"
-    "                    [--slow] [--format text|json|junit|html] [--output FILE] [--save DIR] "
-    "[--list]\n\n"
+    "                    [--slow] [--format text|json|junit|html] [--output FILE]\n"
+    "                    [--save DIR | --no-save] [--list]\n\n"
     "Runs every operator's OpInfo row on every device and dtype: values against an independent "
     "reference, dtype claims,\n"
     "in-place and out= forms, meta, aliasing, errors, repeats, threads and gradients. Devices: cpu "
     "and meta "
     "unless told otherwise.\n"
     "With --plugin, the operators that the plugin defines, or whose kernels it brings. --schema "
-    "gives the plugin's YAML,\n"
-    "so that its pointwise expressions are checked against an evaluation of their own.\n"
+    "gives the plugin's YAML:\n"
+    "its operators are tried on the samples that stand there, and compared with an evaluation of "
+    "their expressions or\n"
+    "references.\n"
     "--slow compares every element of a gradient with differences, not projections of it.\n"
-    "--save writes each failing case that is one call as a file for `tenon replay`: "
-    "DIR/OP_DEVICE_DTYPE_COLUMN.safetensors.\n"
+    "Each failing case that is one call is written as a file for `tenon replay`: "
+    "DIR/OP_DEVICE_DTYPE_COLUMN.safetensors,\n"
+    "in ./opinfo-failures unless told otherwise.\n"
     "Exit status: 0 all green; 1 something is not; 2 wrong use, nothing matched or nothing ran.\n";
 
 typedef struct options {
     const char *device, *dtype, *ops, *column, *plugin, *schema, *chosen, *seed, *jobs, *timeout,
         *format, *output, *save;
-    bool list, slow;
+    bool list, slow, no_save;
 } options;
 
 typedef struct setup {
@@ -207,6 +210,7 @@ static bool was_there(const tn_op *const *before, size_t n, const tn_op *op)
  * others' rows. */
 static bool choose_of_plugin(setup *s, const options *o)
 {
+    bool ok = true;
     size_t n = count_operators();
     const tn_op **before = malloc((n + 1) * sizeof *before), *op;
     tn_plugin_info info = {0}, last = {0};
@@ -222,16 +226,18 @@ static bool choose_of_plugin(setup *s, const options *o)
             last = info;
     for (size_t i = 0; (op = tn_op_at(i)); i++)
         if (!was_there(before, n, op) && matches(s, o, tn_op_name(op)) && !oi_generic_is_form(op)) {
-            const oi_row *row = oi_generic_row(op, o->schema);
+            const oi_row *row = oi_generic_row(op, o->schema, &ok);
             if (row)
                 add_row(s, row, op);
             else
                 add_uncovered(s, tn_op_name(op));
         }
     free(before);
-    if (s->run.n_rows == 0 && last.name)
+    if (!ok)
+        tool_fail("%s has mistakes", o->schema);
+    else if (s->run.n_rows == 0 && last.name)
         choose_native(s, o, last.name);
-    return true;
+    return ok;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -250,8 +256,13 @@ static bool number(const char *text, const char *what, int64_t least, int64_t *o
 static bool prepare(setup *s, options *o)
 {
     int64_t seed = 1, jobs = sysconf(_SC_NPROCESSORS_ONLN), timeout = 20;
-    s->run = (oi_run){
-        .targets = s->targets, .column = -1, .sample = -1, .slow = o->slow, .plugin = o->plugin};
+    s->run = (oi_run){.targets = s->targets,
+                      .column = -1,
+                      .sample = -1,
+                      .slow = o->slow,
+                      .plugin = o->plugin,
+                      .schema = o->schema,
+                      .save = o->no_save ? NULL : o->save};
     if (o->chosen && !take_case(s, o))
         return false;
     if (!each(s, o->device ? o->device : "cpu,meta", add_device))
@@ -328,27 +339,34 @@ static int run_chosen(setup *s, options *o)
             printf("%s\n", tn_op_schema(s->run.ops[k]));
         return TOOL_OK;
     }
-    if (o->save && mkdir(o->save, 0777) != 0 && errno != EEXIST)
-        return tool_fail("cannot make the folder %s: %s", o->save, strerror(errno));
     if (!oi_run_all(&s->run))
         return tool_fail("a child process could not be started");
-    if (o->save)
-        oi_run_save(&s->run, o->save);
+    if (!oi_run_save(&s->run)) /* what failed is told all the same */
+        tool_fail("cannot make the folder %s: %s", o->save, strerror(errno));
     return report(s, o);
 }
 
 int tenon_cmd_opinfo(int argc, char **argv)
 {
     static setup s;
-    options o = {.format = "text"};
-    const tool_option table[] = {{"--device", &o.device, NULL}, {"--dtype", &o.dtype, NULL},
-                                 {"--ops", &o.ops, NULL},       {"--column", &o.column, NULL},
-                                 {"--plugin", &o.plugin, NULL}, {"--schema", &o.schema, NULL},
-                                 {"--case", &o.chosen, NULL},   {"--seed", &o.seed, NULL},
-                                 {"--jobs", &o.jobs, NULL},     {"--timeout", &o.timeout, NULL},
-                                 {"--format", &o.format, NULL}, {"--output", &o.output, NULL},
-                                 {"--save", &o.save, NULL},     {"--list", NULL, &o.list},
-                                 {"--slow", NULL, &o.slow},     {NULL, NULL, NULL}};
+    options o = {.format = "text", .save = "opinfo-failures"};
+    const tool_option table[] = {{"--device", &o.device, NULL},
+                                 {"--dtype", &o.dtype, NULL},
+                                 {"--ops", &o.ops, NULL},
+                                 {"--column", &o.column, NULL},
+                                 {"--plugin", &o.plugin, NULL},
+                                 {"--schema", &o.schema, NULL},
+                                 {"--case", &o.chosen, NULL},
+                                 {"--seed", &o.seed, NULL},
+                                 {"--jobs", &o.jobs, NULL},
+                                 {"--timeout", &o.timeout, NULL},
+                                 {"--format", &o.format, NULL},
+                                 {"--output", &o.output, NULL},
+                                 {"--save", &o.save, NULL},
+                                 {"--list", NULL, &o.list},
+                                 {"--slow", NULL, &o.slow},
+                                 {"--no-save", NULL, &o.no_save},
+                                 {NULL, NULL, NULL}};
     int n = tool_options(argc, argv, table, usage);
     if (n < 0)
         return tool_status(n);

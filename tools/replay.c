@@ -13,8 +13,8 @@
 
 static const char usage[] =
     "usage: tenon replay FILE|DIRECTORY ... [--ops RE] [--case N] [--device cpu] [--seconds S]\n"
-    "                    [--verbose] [--format text|json|junit]\n"
-    "       tenon replay --minimize FILE [--out FILE] [--case N] [--seconds S]\n"
+    "                    [--plugin P.so] [--verbose] [--format text|json|junit]\n"
+    "       tenon replay --minimize FILE [--out FILE] [--case N] [--seconds S] [--plugin P.so]\n"
     "\n"
     "Runs the recorded calls of replay files (*.safetensors) and compares dtypes, shapes and "
     "values\n"
@@ -24,6 +24,7 @@ static const char usage[] =
     "  --ops RE      only operators whose name matches this extended regular expression\n"
     "  --case N      only the case of this number\n"
     "  --seconds S   a case that takes longer is a failure (10)\n"
+    "  --plugin P.so loads a plugin besides those that are found\n"
     "  --verbose     every case, not only failures\n"
     "  --minimize    shrink the first call that fails (by a crash, an error, a wrong value), or "
     "case\n"
@@ -173,13 +174,14 @@ static void warn_of_refused(void)
 int tenon_cmd_replay(int argc, char **argv)
 {
     const char *format_name = "text", *ops = NULL, *number = NULL, *seconds = "10", *device = "cpu";
-    const char *out = "minimized.safetensors";
+    const char *out = "minimized.safetensors", *plugin = NULL;
     bool verbose = false, minimize = false;
     const tool_option table[] = {{"--format", &format_name, NULL},
                                  {"--ops", &ops, NULL},
                                  {"--case", &number, NULL},
                                  {"--seconds", &seconds, NULL},
                                  {"--device", &device, NULL},
+                                 {"--plugin", &plugin, NULL},
                                  {"--verbose", NULL, &verbose},
                                  {"--minimize", NULL, &minimize},
                                  {"--out", &out, NULL},
@@ -199,7 +201,7 @@ int tenon_cmd_replay(int argc, char **argv)
         return TOOL_USAGE;
     int status = TOOL_USAGE;
     replay_report *report = minimize ? NULL : replay_report_new(format, verbose);
-    if (tn_plugins_load_default() != TN_OK)
+    if (tn_plugins_load_default() != TN_OK || (plugin && tn_plugin_load(plugin, NULL) != TN_OK))
         tool_fail("%s", tn_error_last()->message);
     else if (minimize)
         status = (warn_of_refused(), replay_minimize(argv[1], out, o.number, o.seconds));

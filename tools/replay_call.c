@@ -115,12 +115,13 @@ static replay_args args_of(const run *r)
 }
 
 /* Does the argument self, along the call's dim, hold equal values at both arrays' indices? */
-static bool tie(const run *r, const replay_array *got, const replay_array *want)
+static bool tie(const run *r, const char *where, const replay_array *got, const replay_array *want)
 {
     replay_args args = args_of(r);
     replay_array self;
     double dim = strstr(r->name, "::arg") ? TN_MAX_DIMS : -1;
-    if (got->dtype != TN_I64 || !replay_ties(r->name) || !replay_arg_tensor(&args, "self", &self))
+    if (got->dtype != TN_I64 || !replay_ties(&args, where) ||
+        !replay_arg_tensor(&args, "self", &self))
         return false;
     replay_arg_number(&args, "dim", &dim);
     return replay_same_selection(r->name, &self, (int64_t)dim, got, want);
@@ -131,7 +132,7 @@ static bool judge_values(run *r, const char *where, const replay_array *got,
                          const replay_array *want, const char *why)
 {
     replay_args args = args_of(r);
-    if (tie(r, got, want))
+    if (tie(r, where, got, want))
         return true;
     const char *known = replay_wrong_value(&args, got, want, tolerance_of(r));
     if (!known)

@@ -94,9 +94,9 @@ static void put_value(char *buf, size_t n, const replay_array *a, int64_t i)
 {
     double v[2];
     replay_number(a, i, v);
-    if (a->dtype <= TN_I64)
+    if (tn_dtype_in(a->dtype, TN_DTYPES_WHOLE))
         snprintf(buf, n, "%lld", (long long)replay_integer(a, i));
-    else if (a->dtype >= TN_C64)
+    else if (tn_dtype_in(a->dtype, TN_DTYPES_COMPLEX))
         snprintf(buf, n, "%.9g%+.9gi", v[0], v[1]);
     else
         snprintf(buf, n, "%.9g", v[0]);
@@ -153,7 +153,7 @@ static bool element_same(const replay_array *got, const replay_array *want, int6
                          replay_tolerance t)
 {
     double a[2], b[2];
-    if (got->dtype <= TN_I64 && t.exact)
+    if (tn_dtype_in(got->dtype, TN_DTYPES_WHOLE) && t.exact)
         return replay_integer(got, i) == replay_integer(want, i);
     replay_number(got, i, a);
     replay_number(want, i, b);

@@ -114,7 +114,7 @@ static bool operands_at(const replay_args *args, const replay_array *want, int64
     replay_array self, other;
     int64_t place[TN_MAX_DIMS];
     if (!replay_arg_tensor(args, "self", &self) || !replay_arg_tensor(args, "other", &other) ||
-        self.dtype >= TN_C64 || other.dtype >= TN_C64)
+        tn_dtype_in(self.dtype, TN_DTYPES_COMPLEX) || tn_dtype_in(other.dtype, TN_DTYPES_COMPLEX))
         return false;
     place_of(want, i, place);
     *x = broadcast_at(&self, place, want->ndim);
@@ -175,7 +175,7 @@ bool replay_exact_equality(const replay_args *args, const replay_array *want, in
     int64_t place[TN_MAX_DIMS];
     double a[2], b[2];
     if (want->dtype == TN_BOOL || !replay_arg_tensor(args, "self", &self) ||
-        !replay_arg_tensor(args, "other", &other) || self.dtype < TN_C64 ||
+        !replay_arg_tensor(args, "other", &other) || !tn_dtype_in(self.dtype, TN_DTYPES_COMPLEX) ||
         self.dtype != other.dtype)
         return false;
     place_of(want, i, place);
@@ -321,8 +321,8 @@ bool replay_exact_complex_dot(const replay_args *args, const replay_array *want,
     product p;
     double recorded[2], x[2], y[2];
     bool conjugated = strncmp(args->name, "aten::vdot", 10) == 0;
-    if (want->dtype < TN_C64 || want->ndim != 0 || !read_product(args, &p) || p.a.ndim != 1 ||
-        p.b.ndim != 1 || p.has_added)
+    if (!tn_dtype_in(want->dtype, TN_DTYPES_COMPLEX) || want->ndim != 0 ||
+        !read_product(args, &p) || p.a.ndim != 1 || p.b.ndim != 1 || p.has_added)
         return false;
     replay_number(want, i, recorded);
     if (recorded[0] != 0 || recorded[1] != 0)

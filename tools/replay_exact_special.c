@@ -27,7 +27,7 @@ bool replay_exact_polygamma(const replay_args *args, const replay_array *want, i
     replay_array self;
     double n, x[2];
     if (!replay_arg_tensor(args, "self", &self) || !replay_arg_number(args, "n", &n) ||
-        want->dtype != TN_F32 || n < 1 || n > 20 || self.dtype >= TN_C64)
+        want->dtype != TN_F32 || n < 1 || n > 20 || tn_dtype_in(self.dtype, TN_DTYPES_COMPLEX))
         return false;
     replay_number(&self, i, x);
     out[0] = polygamma((int)n, x[0]);
@@ -56,28 +56,54 @@ static int64_t normalised(const replay_args *args)
     return n;
 }
 
-/* (x - mean) / sqrt(var + eps) * weight + bias */
-bool replay_exact_layer_norm(const replay_args *args, const replay_array *want, int64_t i,
-                             double out[2])
+/* (x - mean) / sqrt(var + eps) of element i among the n elements that it is normalised with. */
+static double standardised(const replay_array *input, int64_t i, int64_t n, double eps)
 {
-    replay_array input;
-    double eps, v[2], x = 0, mean = 0, var = 0;
-    int64_t n = normalised(args);
-    if (!replay_arg_tensor(args, "input", &input) || !replay_arg_number(args, "eps", &eps) ||
-        want->numel != input.numel || want->dtype < TN_F16 || want->dtype > TN_F32 || n <= 0)
-        return false;
+    double v[2], x = 0, mean = 0, var = 0;
     int64_t first = i / n * n;
     for (int64_t k = 0; k < n; k++) {
-        replay_number(&input, first + k, v);
+        replay_number(input, first + k, v);
         mean += v[0] / (double)n;
         x = first + k == i ? v[0] : x;
     }
     for (int64_t k = 0; k < n; k++) {
-        replay_number(&input, first + k, v);
+        replay_number(input, first + k, v);
         var += (v[0] - mean) * (v[0] - mean) / (double)n;
     }
-    out[0] = (x - mean) / sqrt(var + eps) * weight_at(args, "weight", i, 1) +
+    return (x - mean) / sqrt(var + eps);
+}
+
+bool replay_exact_layer_norm(const replay_args *args, const replay_array *want, int64_t i,
+                             double out[2])
+{
+    replay_array input;
+    double eps;
+    int64_t n = normalised(args);
+    if (!replay_arg_tensor(args, "input", &input) || !replay_arg_number(args, "eps", &eps) ||
+        want->numel != input.numel || !tn_dtype_in(want->dtype, TN_DTYPES_FLOATING) ||
+        want->dtype == TN_F64 || n <= 0)
+        return false;
+    out[0] = standardised(&input, i, n, eps) * weight_at(args, "weight", i, 1) +
              weight_at(args, "bias", i, 0);
+    return true;
+}
+
+bool replay_exact_group_norm(const replay_args *args, const replay_array *want, int64_t i,
+                             double out[2])
+{
+    replay_array input;
+    double eps, groups;
+    if (!replay_arg_tensor(args, "input", &input) || !replay_arg_number(args, "eps", &eps) ||
+        (!replay_arg_number(args, "num_groups", &groups) &&
+         !replay_arg_number(args, "group", &groups)) ||
+        want->numel != input.numel || (want->dtype != TN_F16 && want->dtype != TN_BF16) ||
+        input.ndim < 2 || input.numel == 0 || groups < 1)
+        return false;
+    int64_t rows = input.sizes[0] * (int64_t)groups;
+    int64_t channel = i / (input.numel / (input.sizes[0] * input.sizes[1])) % input.sizes[1];
+    out[0] = standardised(&input, i, input.numel / rows, eps) *
+                 weight_at(args, "weight", channel, 1) +
+             weight_at(args, "bias", channel, 0);
     return true;
 }
 

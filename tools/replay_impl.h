@@ -148,12 +148,6 @@ bool replay_same(const replay_array *got, const replay_array *want, replay_toler
                  size_t n);
 bool replay_near(const double got[2], const double want[2], replay_tolerance t);
 
-/* Whether `got`, an index result of operator `name`, selects from self the values that `want` does.
- * dim: of the call; TN_MAX_DIMS for the flat index. */
-bool replay_ties(const char *name);
-bool replay_same_selection(const char *name, const replay_array *self, int64_t dim,
-                           const replay_array *got, const replay_array *want);
-
 /* ---- knowledge ------------------------------------------------------------------------------ */
 /* The arguments of a call in its frame. */
 typedef struct replay_args {
@@ -164,6 +158,12 @@ typedef struct replay_args {
     const replay_build *build;
     const json_t *recorded; /* the arguments by name: tensors as they were before the call */
 } replay_args;
+
+/* Whether several answers are right for the result at `where`, an index; and whether `got` selects
+ * from self the values that `want` does. dim: of the call; TN_MAX_DIMS for the flat index. */
+bool replay_ties(const replay_args *args, const char *where);
+bool replay_same_selection(const char *name, const replay_array *self, int64_t dim,
+                           const replay_array *got, const replay_array *want);
 
 /* False when the argument is absent or of another kind. */
 bool replay_arg_tensor(const replay_args *args, const char *name, replay_array *out);
@@ -198,6 +198,8 @@ bool replay_exact_distance(const replay_args *args, const replay_array *want, in
                            double out[2]);
 bool replay_exact_polygamma(const replay_args *args, const replay_array *want, int64_t i,
                             double out[2]); /* and the next: replay_exact_special.c */
+bool replay_exact_group_norm(const replay_args *args, const replay_array *want, int64_t i,
+                             double out[2]);
 bool replay_exact_layer_norm(const replay_args *args, const replay_array *want, int64_t i,
                              double out[2]);
 bool replay_exact_norm(const replay_args *args, const replay_array *want, int64_t i, double out[2]);

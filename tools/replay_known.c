@@ -54,6 +54,7 @@ static const char *const distances[] = {"aten::dist", NULL};
 static const char *const lengths[] = {"aten::linalg_vector_norm", "aten::norm", NULL};
 static const char *const polygammas[] = {"aten::polygamma", "aten::special_polygamma", NULL};
 static const char *const norms[] = {"aten::native_layer_norm", "aten::layer_norm", NULL};
+static const char *const groups[] = {"aten::native_group_norm", "aten::group_norm", NULL};
 
 static const wrong_kind kinds[] = {
     {replay_exact_product, products, "half-precision products summed in half precision"},
@@ -69,6 +70,7 @@ static const wrong_kind kinds[] = {
     {replay_exact_norm, lengths, "a half-precision norm overflows on its way"},
     {replay_exact_polygamma, polygammas, "polygamma is finite at its poles, and off beside them"},
     {replay_exact_layer_norm, norms, "a layer norm cancels in single precision"},
+    {replay_exact_group_norm, groups, "a group norm adds products of halves in half precision"},
 };
 
 /* Each within the tolerance of the exact value, if not of each other: nobody is wrong. */
@@ -141,10 +143,11 @@ const char *replay_wrong_success(const replay_args *args)
     replay_array self;
     static const char *const clamped[] = {"aten::hardtanh", NULL};
     if (listed(args->name, clamped) && replay_arg_tensor(args, "self", &self) &&
-        self.dtype <= TN_I64 && (fraction(args, "min_val") || fraction(args, "max_val")))
+        tn_dtype_in(self.dtype, TN_DTYPES_WHOLE) &&
+        (fraction(args, "min_val") || fraction(args, "max_val")))
         return "a fractional bound is cut to an integer";
     if (listed(args->name, scaled) && replay_arg_tensor(args, "self", &self) &&
-        self.dtype <= TN_I64 &&
+        tn_dtype_in(self.dtype, TN_DTYPES_WHOLE) &&
         (fraction(args, "alpha") || fraction(args, "beta") || fraction(args, "value")))
         return "a fractional factor is cut to an integer";
     return NULL;

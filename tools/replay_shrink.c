@@ -76,7 +76,7 @@ bool shrink_open(shrink *s, const replay_file *f, size_t i)
 
 bool shrink_copy(shrink *to, const shrink *from)
 {
-    *to = (shrink){.case_ = json_deep_copy(from->case_)};
+    *to = (shrink){.case_ = json_deep_copy(from->case_), .keeps_results = from->keeps_results};
     bool ok = to->case_ != NULL;
     for (size_t i = 0; i < from->n && ok; i++)
         ok = shrink_add_part(to, from->parts[i].name, from->parts[i].dtype, from->parts[i].data,

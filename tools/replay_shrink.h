@@ -17,6 +17,8 @@ typedef struct shrink {
     size_t n;
     int left; /* sites to pass before the step is applied; see shrink_step */
     bool applied;
+    bool keeps_results; /* steps that leave the results as they are, alone */
+    bool by_front;      /* the half that was kept is of a dimension counted from the first */
 } shrink;
 
 /* Case i of a file; false when it is malformed or memory runs out. */
@@ -45,8 +47,9 @@ bool shrink_is_plain(const json_t *tensor); /* row-major from offset 0 */
 /* Applies the `number`th step that there is, of those that change the arguments alone; false: there are
  * no more. */
 bool shrink_step(shrink *s, int number);
-/* The `number`th step that keeps half of a dimension of results and arguments alike, for operators that
- * work element by element. `other`: the other half instead. */
+/* The `number`th step that keeps half of a dimension of results and arguments alike: counted from
+ * the last one, for operators that work element by element, then from the first one, for those that
+ * work row by row. `other`: the other half instead. */
 bool shrink_half(shrink *s, int number, bool other);
 
 /* replay_minimize.c: `tenon replay --minimize FILE`. */

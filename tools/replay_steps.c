@@ -285,6 +285,10 @@ bool shrink_step(shrink *s, int number)
     json_t *args = json_object_get(s->case_, "args");
     s->left = number;
     s->applied = false;
+    if (s->keeps_results) {
+        shrink_each_tensor(args, shrink_layout, s);
+        return s->applied;
+    }
     shrink_sizes(s, args);
     shrink_arguments(s, args);
     shrink_each_tensor(args, shrink_own_size, s);
@@ -298,8 +302,9 @@ bool shrink_step(shrink *s, int number)
 
 /* ---- halves ---------------------------------------------------------------------------------- */
 typedef struct half {
-    size_t from_end; /* which dimension, counted from the last */
-    int64_t size;    /* that it has in the result */
+    size_t from_end; /* which dimension, counted from the last; 0: `from_front` counts */
+    size_t from_front;
+    int64_t size; /* that it has in the result */
     bool upper;
 } half;
 
@@ -307,10 +312,9 @@ static bool keep_half(void *arg, json_t *tensor)
 {
     const half *h = arg;
     json_t *shape = json_object_get(tensor, "shape"), *stride = json_object_get(tensor, "stride");
-    size_t n = json_array_size(shape);
-    if (n < h->from_end || shrink_at(shape, n - h->from_end) != h->size)
+    size_t n = json_array_size(shape), d = h->from_end ? n - h->from_end : h->from_front;
+    if (d >= n || shrink_at(shape, d) != h->size)
         return true; /* it is broadcast along this one */
-    size_t d = n - h->from_end;
     int64_t low = h->size / 2, offset = json_integer_value(json_object_get(tensor, "offset"));
     json_array_set_new(shape, d, json_integer(h->upper ? h->size - low : low));
     if (h->upper)
@@ -334,7 +338,17 @@ bool shrink_half(shrink *s, int number, bool other)
         int64_t size = shrink_at(shape, json_array_size(shape) - k);
         for (int upper = 0; upper < 2 && size > 1; upper++)
             if (here(s)) {
-                half h = {k, size, (upper != 0) != other};
+                half h = {k, 0, size, (upper != 0) != other};
+                shrink_each_tensor(s->case_, keep_half, &h);
+                return true;
+            }
+    }
+    s->by_front = true;
+    for (size_t k = 0; k < json_array_size(shape); k++) {
+        int64_t size = shrink_at(shape, k);
+        for (int upper = 0; upper < 2 && size > 1; upper++)
+            if (here(s)) {
+                half h = {0, k, size, (upper != 0) != other};
                 shrink_each_tensor(s->case_, keep_half, &h);
                 return true;
             }

@@ -2,7 +2,7 @@
  *
  * Where equal values compete (sort, topk, argmax and their kin), other indices than the recorded
  * ones are accepted when each selects an equal value from self; sort, argsort and topk must also
- * name no element twice. */
+ * name no element twice. A stable sort has one answer. */
 #include "replay_impl.h"
 
 #include <math.h>
@@ -27,12 +27,26 @@ static bool listed(const char *name, const char *const *names)
     return false;
 }
 
-bool replay_ties(const char *name)
+/* Results that are indices; the others of these operators are values, whatever their dtype. */
+static bool is_index(const char *name, const char *where)
+{
+    static const char *const places[] = {"indices", "result1", "max_values", "min_indices"};
+    if (strstr(name, "::arg"))
+        return true;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (strcmp(where, places[i]) == 0)
+            return true;
+    return false;
+}
+
+bool replay_ties(const replay_args *args, const char *where)
 {
     static const char *const names[] = {"sort", "argsort", "topk",      "kthvalue",
                                         "mode", "median",  "nanmedian", "max",
                                         "min",  "argmax",  "argmin",    NULL};
-    return listed(name, names);
+    const json_t *stable = json_object_get(args->recorded, "stable");
+    bool one_order = json_is_true(json_object_get(stable, "bool")); /* of equal elements */
+    return listed(args->name, names) && is_index(args->name, where) && !one_order;
 }
 
 static bool distinct_needed(const char *name)
@@ -70,7 +84,7 @@ static bool lay_lanes(const replay_array *self, int64_t dim, const replay_array 
 static bool same_value(const replay_array *self, int64_t i, int64_t j)
 {
     double a[2], b[2];
-    if (self->dtype <= TN_I64)
+    if (tn_dtype_in(self->dtype, TN_DTYPES_WHOLE))
         return replay_integer(self, i) == replay_integer(self, j);
     replay_number(self, i, a);
     replay_number(self, j, b);

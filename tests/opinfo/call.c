@@ -33,6 +33,10 @@ static bool fill(oi_call *c, const tn_field *f, const oi_arg *a, tn_device devic
 {
     void *at = (char *)c->frame + f->offset;
     int64_t first = a->ints[0];
+    if (a->raw) {
+        memcpy(at, a->raw, f->size);
+        return true;
+    }
     switch (f->kind) {
     case TN_FIELD_TENSOR:
         *(tn_tensor **)at = NULL;

@@ -54,7 +54,7 @@ void oi_check_alias(const oi_case *c, const oi_samples *all, oi_result *r)
         const oi_sample *s = &all->list[k];
         uint32_t versions[OI_ARGS * 2];
         oi_call call;
-        if (s->error || s->large || !oi_wanted(c, s))
+        if (s->error || s->large || (s->no_meta && oi_is_meta(c)) || !oi_wanted(c, s))
             continue;
         if (!make(c, s, &call, r))
             return;

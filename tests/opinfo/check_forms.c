@@ -351,7 +351,7 @@ void oi_check_out(const oi_case *c, const oi_samples *all, oi_result *r)
     for (int k = 0; k < all->n; k++) {
         const oi_sample *s = &all->list[k];
         int n = s->error || s->large || !oi_wanted(c, s) ? 0 : c->row->reference(c->row, s, want);
-        if (n == 0)
+        if (n <= 0)
             continue;
         bool full = want->numel > 1 && tried < 3;
         tried += full;

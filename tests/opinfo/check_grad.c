@@ -105,8 +105,12 @@ static bool run_form(const oi_case *c, const oi_sample *s, oi_form form, int col
             oi_blame(r, OI_ERROR, s, "%s: %.330s", oi_grad_form_name(form), why);
         return false;
     }
-    if (oi_grad_record(&g, s, &o, r)) {
-        bool none = oi_grad_hint_of(c->row).flags & OI_GRAD_NONE;
+    unsigned hint = oi_grad_hint_of(c->row).flags;
+    if (hint & OI_GRAD_REFUSED) {
+        r->samples += g.n_inputs > 0;
+        oi_grad_expect_refusal(&g, s, r);
+    } else if (oi_grad_record(&g, s, &o, r)) {
+        bool none = hint & OI_GRAD_NONE;
         r->samples += in_domain(&o);
         if ((none || !o.floating) && column == OI_GRAD)
             oi_grad_expect_none(&g, &o, s, r);

@@ -31,6 +31,10 @@ static void run_one(const oi_case *c, const oi_sample *s, oi_result *r)
     oi_array want[OI_RESULTS];
     oi_call call;
     int n = c->row->reference(c->row, s, want);
+    if (n < 0) {
+        oi_blame(r, OI_ERROR, s, "no reference: %.340s", oi_reference_failure());
+        return;
+    }
     if (!oi_call_make(&call, c->op, s, c->target->device, NULL, why)) {
         oi_blame(r, OI_ERROR, s, "%.380s", why);
         return;
@@ -86,12 +90,35 @@ static void compare_strides(const oi_case *c, const oi_sample *s, const oi_call 
     oi_call_free(&here);
 }
 
+/* A shape that values decide cannot be known without them. */
+static void expect_unknown(const oi_case *c, const oi_sample *s, oi_result *r)
+{
+    char why[OI_TEXT];
+    oi_call call;
+    if (!oi_call_make(&call, c->op, s, c->target->device, NULL, why)) {
+        oi_blame(r, OI_ERROR, s, "%.380s", why);
+        return;
+    }
+    oi_call_run(&call);
+    if (call.status != TN_ERR_UNSUPPORTED)
+        oi_blame(r, OI_FAIL, s,
+                 "values decide the result's shape, and without data the call gave %s",
+                 tn_status_name(call.status));
+    else if (!oi_clear_message(&call, why))
+        oi_blame(r, OI_FAIL, s, "%.380s", why);
+    oi_call_free(&call);
+}
+
 static void run_meta(const oi_case *c, const oi_sample *s, oi_result *r)
 {
     char why[OI_TEXT];
     oi_array want[OI_RESULTS];
     oi_call call;
     int n = c->row->reference(c->row, s, want);
+    if (n < 0) {
+        oi_blame(r, OI_ERROR, s, "no reference: %.340s", oi_reference_failure());
+        return;
+    }
     if (!oi_call_make(&call, c->op, s, c->target->device, NULL, why)) {
         oi_blame(r, OI_ERROR, s, "%.380s", why);
         return;
@@ -119,7 +146,10 @@ void oi_check_meta(const oi_case *c, const oi_samples *all, oi_result *r)
         if (s->error || s->large || !oi_wanted(c, s))
             continue;
         r->samples++;
-        run_meta(c, s, r);
+        if (s->no_meta)
+            expect_unknown(c, s, r);
+        else
+            run_meta(c, s, r);
     }
     if (!r->samples)
         oi_blame(r, OI_NOT_RUN, NULL, "no sample");

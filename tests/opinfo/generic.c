@@ -1,16 +1,14 @@
 /* generic.c - rows for a plugin's operators that nobody wrote a row for.
  *
- * Arguments are made up from the schema: tensors of one dtype, numbers. With the plugin's YAML a
- * `pointwise` expression is evaluated here, node by node, each node by the body of the OpInfo row
- * of the same name: the generator's parser is used, none of its code. Without it the operator in
- * float64 is what the other dtypes are compared with, and the report says so. */
+ * What they are tried on: the samples that the plugin's YAML declares (declared.c), or else tensors
+ * of one dtype and numbers, as elementwise operators take them. What they are compared with: the
+ * YAML's expression (expression.c) or formula (formula*.c), or else the operator itself in double
+ * precision, and then the report says so. */
 #include "generic.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "codegen/expr.h"
 
 bool oi_generic_is_form(const tn_op *op)
 {
@@ -19,134 +17,6 @@ bool oi_generic_is_form(const tn_op *op)
         if (x != op && (oi_form_inplace(x) == op || oi_form_out(x) == op))
             return true;
     return false;
-}
-
-/* ---- an expression, evaluated ---------------------------------------------------------------- */
-typedef struct value {
-    oi_num v;
-    oi_real mag; /* what rounding at every node so far may have moved v by, in units of a place */
-} value;
-
-/* An operand or a number: every implementation begins with the same bits. */
-static value exact(oi_num v)
-{
-    return (value){v, 0};
-}
-
-static oi_num absolute(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in,
-                       oi_real *mag)
-{
-    (void)row, (void)s, (void)mag;
-    if (oi_is_integral(d))
-        return oi_int(in[0].i < 0 ? (int64_t)(0 - (uint64_t)in[0].i) : in[0].i);
-    return oi_float(hypotl(in[0].re, in[0].im));
-}
-
-static const oi_row *body_of(const char *word)
-{
-    static const oi_row of_abs = {.op = "abs", .element = absolute}; /* its row has a reference */
-    char name[64];
-    if (strcmp(word, "abs") == 0)
-        return &of_abs;
-    const oi_row *row = oi_row_find(word);
-    if (!row && strcmp(word, "lshift") == 0)
-        row = oi_row_find("bitwise_left_shift.Tensor");
-    if (!row && strcmp(word, "rshift") == 0)
-        row = oi_row_find("bitwise_right_shift.Tensor");
-    snprintf(name, sizeof name, "%s.Tensor", word);
-    return row ? row : oi_row_find(name);
-}
-
-/* What an operand's own rounding does to the result: its error goes through the node's derivative,
- * taken as a difference over four places. Half precision is computed in float32 and rounded once,
- * so that there an operand's places are 2^-13 or 2^-16 of the result's. */
-static oi_real passed_on(const oi_row *body, const oi_sample *s, tn_dtype d, oi_num *operands,
-                         int k, const value *x, oi_num result)
-{
-    tn_dtype part = oi_real_of(d);
-    bool half = part == TN_F16 || part == TN_BF16;
-    oi_real own = 0, sum = 0, step = x->mag * 4 * oi_ulp(1, half ? TN_F32 : part);
-    for (int im = 0; im <= oi_is_complex(d); im++) {
-        oi_num moved;
-        operands[k] = (oi_num){x->v.re + (im ? 0 : step), x->v.im + (im ? step : 0), x->v.i};
-        moved = body->element(body, s, d, operands, &own);
-        sum += hypotl(moved.re - result.re, moved.im - result.im);
-    }
-    operands[k] = x->v;
-    return sum / (4 * oi_ulp(1, part));
-}
-
-static value rounded(const oi_row *body, const oi_sample *s, tn_dtype d, oi_num *operands,
-                     const value *x, int arity, bool is_number)
-{
-    oi_real own = 0;
-    oi_num v = body->element(body, s, d, operands, &own);
-    oi_real mag = hypotl(v.re, v.im);
-    mag = own > mag ? own : mag;
-    /* sigmoid, lgamma and their kin round functions of the operand inside: as if it were rounded. */
-    bool composed = body->tolerance && (strcmp(body->tolerance, "composed") == 0 ||
-                                        strcmp(body->tolerance, "hard") == 0);
-    for (int k = 0; k < arity && is_number && !oi_is_integral(d); k++) {
-        value from = x[k];
-        from.mag = fmaxl(from.mag, composed ? hypotl(from.v.re, from.v.im) : 0);
-        if (from.mag > 0)
-            mag += passed_on(body, s, d, operands, k, &from, v);
-    }
-    if (oi_is_integral(d) && is_number)
-        v = oi_cast(oi_int(v.i), TN_I64, d);
-    return (value){v, isfinite(mag) ? mag : 0};
-}
-
-static value evaluate(const cg_expr *e, const oi_row *row, const oi_sample *s, tn_dtype d,
-                      const oi_num *in);
-
-static value call(const cg_expr *e, const oi_row *row, const oi_sample *s, tn_dtype d,
-                  const oi_num *in)
-{
-    const char *word = e->word->name;
-    value x[4] = {{{0}, 0}};
-    oi_num operands[4];
-    for (int k = 0; k < e->word->arity; k++)
-        x[k] = evaluate(e->operands[k], row, s, d, in);
-    if (strcmp(word, "where") == 0)
-        return oi_truth(x[0].v) ? x[1] : x[2];
-    if (strcmp(word, "truth") == 0)
-        return exact(oi_int(oi_truth(x[0].v)));
-    for (int k = 0; k < 4; k++)
-        operands[k] = k < e->word->arity ? x[k].v
-                                         : oi_cast(oi_int(1), TN_I64, d); /* alpha of add and sub */
-    const oi_row *body = body_of(word);
-    if (!body || !body->element) /* a word without a row: every comparison fails, and says where */
-        return exact(oi_float(NAN));
-    return rounded(body, s, d, operands, x, e->word->arity, !e->is_bool);
-}
-
-static value evaluate(const cg_expr *e, const oi_row *row, const oi_sample *s, tn_dtype d,
-                      const oi_num *in)
-{
-    if (e->kind == CG_EXPR_CALL)
-        return call(e, row, s, d, in);
-    if (e->kind == CG_EXPR_NUMBER) {
-        oi_real x = strtold(e->text, NULL);
-        return exact(oi_is_integral(d) ? oi_cast(oi_int((int64_t)x), TN_I64, d)
-                                       : oi_float(oi_round(x, oi_real_of(d))));
-    }
-    const char *names = row->operands;
-    for (int k = 0; *names; k++) {
-        size_t n = strcspn(names, " ");
-        if (strlen(e->text) == n && memcmp(names, e->text, n) == 0)
-            return exact(in[k]);
-        names += n + (names[n] == ' ');
-    }
-    return exact(oi_float(NAN));
-}
-
-static oi_num expression(const oi_row *row, const oi_sample *s, tn_dtype d, const oi_num *in,
-                         oi_real *mag)
-{
-    value x = evaluate(row->data, row, s, d, in);
-    *mag = x.mag;
-    return x.v;
 }
 
 /* ---- no expression: the operator itself, in float64 ------------------------------------------ */
@@ -258,52 +128,121 @@ static tn_dtypes inputs_of(tn_dtypes computed, bool to_float)
     return inputs;
 }
 
-/* Reads the YAML once; it and the expressions live as long as the process. */
-static bool from_yaml(oi_row *row, const tn_op *op, const char *yaml)
+/* Which it claims. A composite kernel claims nothing: what it refuses, those below it refuse. */
+static tn_dtypes claims_of(const tn_op *op)
+{
+    const char *how;
+    tn_op_server(op, "CPU", &how);
+    return strncmp(how, "Composite", 9) == 0 ? 0 : tn_op_dtypes(op, "CPU");
+}
+
+/* The plugin's YAML, read once; it and all that is made of it live as long as the process. NULL:
+ * it has mistakes, which are on stderr. */
+static const cg_file *read_yaml(const char *yaml)
 {
     static cg_file *file;
-    static tn__arena arena;
-    const char *ns = strstr(tn_op_name(op), "::");
+    static bool tried;
     cg_diag d = {0};
-    cg_pointwise p;
-    if (!file)
+    if (!tried)
         file = cg_file_read(&d, yaml);
-    const cg_entry *e = file ? cg_file_find(file, ns ? ns + 2 : tn_op_name(op)) : NULL;
-    bool found = e && (e->pointwise.text || e->reference.text) &&
-                 cg_pointwise_parse(&d, &arena, e, &p);
+    tried = true;
+    if (cg_diag_failed(&d)) {
+        cg_diag_print(&d, stderr, CG_DIAG_TEXT);
+        cg_file_free(file);
+        file = NULL;
+    }
+    cg_diag_free(&d);
+    return file;
+}
+
+static const cg_entry *entry_of(const tn_op *op, const cg_file *file)
+{
+    const char *ns = strstr(tn_op_name(op), "::");
+    return cg_file_find(file, ns ? ns + 2 : tn_op_name(op));
+}
+
+/* False: the expression or the formula has a mistake. */
+static bool take_reference(oi_row *row, oi_generic *g, cg_reference *r)
+{
+    static tn__arena arena;
+    cg_diag d = {0};
+    *r = (cg_reference){{0}, NULL};
+    bool ok = true;
+    if (g->entry->pointwise.text)
+        ok = cg_pointwise_parse(&d, &arena, g->entry, &r->expression);
+    else if (g->entry->reference.text)
+        ok = cg_reference_parse(&d, &arena, g->entry, r);
     cg_diag_print(&d, stderr, CG_DIAG_TEXT);
     cg_diag_free(&d);
-    if (!found)
+    g->formula = ok ? r->formula : NULL;
+    g->root = ok ? r->expression.root : NULL;
+    row->element = g->root ? oi_expression_value : NULL;
+    row->reference = g->root ? oi_elementwise_reference : oi_formula_values;
+    return ok;
+}
+
+/* What the YAML says; false: it has a mistake. */
+static bool from_yaml(oi_row *row, oi_generic *g, const cg_entry *e)
+{
+    cg_reference r;
+    g->entry = e;
+    if (!take_reference(row, g, &r))
         return false;
-    row->data = p.root;
-    row->element = expression;
-    row->reference = oi_elementwise_reference;
-    row->flags |= (p.kind & TN_POINTWISE_FLOAT && !e->dtypes ? OI_TO_FLOAT : 0) |
-                  (p.kind & TN_POINTWISE_BOOL ? OI_TO_BOOL : 0);
+    const cg_pointwise *p = &r.expression;
+    bool floats = p->kind & TN_POINTWISE_FLOAT;
+    row->flags |= (g->root && floats && !e->dtypes ? OI_TO_FLOAT : 0) |
+                  (g->root && p->kind & TN_POINTWISE_BOOL ? OI_TO_BOOL : 0) |
+                  (!g->root && !g->formula ? OI_SELF_CONSISTENT : 0) |
+                  (e->n_samples ? OI_DECLARED : 0);
+    if (cg_entry_has_tag(e, "dynamic_output_shape") || cg_entry_has_tag(e, "data_dependent_output"))
+        row->flags |= OI_NO_META;
+    if (!g->root)
+        row->tolerance = "formula";
     if (e->dtypes)
-        row->dtypes = p.dtypes;
-    else if (e->reference.text)
-        row->dtypes = tn_op_dtypes(op, "CPU");
-    else
-        row->dtypes = inputs_of(p.dtypes, p.kind & TN_POINTWISE_FLOAT);
+        row->dtypes = g->root ? p->dtypes : cg_own_dtypes(e->dtypes);
+    else if (e->pointwise.text)
+        row->dtypes = inputs_of(p->dtypes, floats);
+    if (e->n_samples)
+        row->samples = oi_declared_samples;
+    if (g->root)
+        row->operands = oi_expression_operands(g->root);
     return true;
 }
 
-const oi_row *oi_generic_row(const tn_op *op, const char *yaml)
+const oi_row *oi_generic_row(const tn_op *op, const char *yaml, bool *ok)
 {
-    char *operands = operands_of(op);
-    oi_row *row = operands ? calloc(1, sizeof *row) : NULL;
-    if (!row)
+    const cg_file *file = yaml ? read_yaml(yaml) : NULL;
+    const cg_entry *e = file ? entry_of(op, file) : NULL;
+    oi_row *row = calloc(1, sizeof *row);
+    oi_generic *g = calloc(1, sizeof *g);
+    if (yaml && !file)
+        *ok = false;
+    if (!row || !g) {
+        free(row);
+        free(g);
         return NULL;
+    }
+    g->op = op;
     *row = (oi_row){.op = tn_op_name(op),
+                    .dtypes = claims_of(op),
                     .flags = OI_GENERIC,
                     .tolerance = "composed",
-                    .operands = operands,
-                    .samples = oi_elementwise_samples};
-    if (yaml && from_yaml(row, op, yaml))
+                    .samples = oi_elementwise_samples,
+                    .data = g};
+    if (e && !from_yaml(row, g, e))
+        *ok = false;
+    if (row->samples != oi_elementwise_samples)
         return row;
-    row->flags |= OI_SELF_CONSISTENT;
-    row->reference = itself_in_double;
-    row->dtypes = tn_op_dtypes(op, "CPU");
-    return row;
+    free((char *)row->operands);
+    row->operands = operands_of(op);
+    if (!e || row->flags & OI_SELF_CONSISTENT) {
+        row->flags |= OI_SELF_CONSISTENT;
+        row->tolerance = "composed";
+        row->reference = itself_in_double;
+    }
+    if (row->operands)
+        return row;
+    free(row);
+    free(g);
+    return NULL;
 }

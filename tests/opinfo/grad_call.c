@@ -71,9 +71,12 @@ static const tn_op *op_of(const oi_case *c, oi_form form)
     return view && f[0].kind == TN_FIELD_TENSOR && !(c->row->flags & OI_SHARES) ? c->op : NULL;
 }
 
-static bool is_differentiable(const tn_field *f, const tn_tensor *t, const oi_tensor *made)
+/* What a functional call writes (running statistics) is no leaf. */
+static bool is_differentiable(const tn_field *f, const tn_tensor *t, const oi_tensor *made,
+                              oi_form form)
 {
-    return is_double(t) && !made->host && !(f->flags & TN_FIELD_OUT);
+    uint32_t written = form == OI_FUNCTIONAL ? TN_FIELD_OUT | TN_FIELD_WRITTEN : TN_FIELD_OUT;
+    return is_double(t) && !made->host && !(f->flags & written);
 }
 
 static const oi_tensor *made_from(const oi_grad_call *g, int i)
@@ -124,7 +127,7 @@ bool oi_grad_call_make(oi_grad_call *g, const oi_case *c, const oi_sample *s, oi
     }
     int wanted = 0;
     for (int i = 0; i < g->n_inputs; i++)
-        if (is_differentiable(g->call.fields[i], g->inputs[i], made_from(g, i))) {
+        if (is_differentiable(g->call.fields[i], g->inputs[i], made_from(g, i), form)) {
             wanted += g->wanted[i] = true;
             if (tn_set_requires_grad(g->inputs[i], true) != TN_OK)
                 snprintf(why, OI_TEXT, "%s", tn_error_last()->message);

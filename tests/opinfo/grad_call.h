@@ -45,6 +45,8 @@ void oi_grad_release(oi_grad_outcome *o);
 /* Backward through what has no gradient, or shall have none, is a clear refusal. */
 void oi_grad_expect_none(oi_grad_call *g, const oi_grad_outcome *o, const oi_sample *s,
                          oi_result *r);
+/* The recorded call is a clear refusal. */
+void oi_grad_expect_refusal(oi_grad_call *g, const oi_sample *s, oi_result *r);
 /* After a tensor of the call was written, backward gives what it gave before, or refuses. */
 void oi_grad_check_saved(const oi_case *c, const oi_sample *s, oi_result *r);
 /* An out= form differentiates nothing, and says so when it is given what requires a gradient. */
@@ -52,9 +54,10 @@ void oi_grad_check_out(const oi_case *c, const oi_sample *s, oi_result *r);
 
 /* ---- hints (grad_hints.c) -------------------------------------------------------------------- */
 enum {
-    OI_GRAD_NONE = 1,   /* no gradient although the result is floating: the reason says why */
-    OI_GRAD_TIES = 2,   /* equal elements compete: no sample of stride 0 */
-    OI_GRAD_SIGNED = 4, /* drawn from lo to hi with either sign */
+    OI_GRAD_NONE = 1,    /* no gradient although the result is floating: the reason says why */
+    OI_GRAD_TIES = 2,    /* equal elements compete: no sample of stride 0 */
+    OI_GRAD_SIGNED = 4,  /* drawn from lo to hi with either sign */
+    OI_GRAD_REFUSED = 8, /* the call itself is refused where it would be recorded */
 };
 typedef struct oi_grad_hint {
     const char *op;

@@ -54,7 +54,7 @@ static tn_status pull(oi_grad_call *g, tn_tensor *output, tn_tensor **grads)
     for (int i = 0; i < g->n_inputs; i++)
         if (g->wanted[i])
             wanted[n++] = g->inputs[i];
-    memset(grads, 0, (size_t)n * sizeof *grads);
+    memset(grads, 0, (size_t)g->n_inputs * sizeof *grads);
     tn_status status = oi_call_unary("aten::ones_like", output, &ones);
     if (status == TN_OK)
         status = tn_grad_of((tn_tensors){&output, 1}, &(tn_tensors){&ones, 1},
@@ -87,6 +87,21 @@ void oi_grad_expect_none(oi_grad_call *g, const oi_grad_outcome *o, const oi_sam
             oi_blame(r, OI_FAIL, s, "backward is refused, but not in one clear line: '%.200s'",
                      tn_error_last()->message);
     }
+}
+
+void oi_grad_expect_refusal(oi_grad_call *g, const oi_sample *s, oi_result *r)
+{
+    tn_tensor *outputs[OI_RESULTS] = {NULL};
+    tn_status status = oi_grad_function(g, (tn_tensors){g->inputs, g->n_inputs},
+                                        (tn_tensors){outputs, g->n_outputs});
+    release_all(outputs, g->n_outputs);
+    if (status == TN_OK)
+        oi_blame(r, OI_UNDECLARED, s, "%s: it is recorded, though it has no gradient",
+                 oi_grad_form_name(g->form));
+    else if (status != TN_ERR_AUTOGRAD || strchr(tn_error_last()->message, '\n'))
+        oi_blame(r, OI_FAIL, s, "it is refused, but not in one clear line: '%.200s'",
+                 tn_error_last()->message);
+    tn_error_clear();
 }
 
 /* ---- saved values ---------------------------------------------------------------------------- */

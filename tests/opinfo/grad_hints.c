@@ -22,9 +22,31 @@ static const oi_grad_hint hints[] = {
     {"min", 0, 0, OI_GRAD_TIES, NULL},
     {"max.dim", 0, 0, OI_GRAD_TIES, NULL},
     {"min.dim", 0, 0, OI_GRAD_TIES, NULL},
+    {"sort", -9, 9, OI_GRAD_TIES, NULL},
+    {"sort.stable", -9, 9, OI_GRAD_TIES, NULL},
+    {"msort", -9, 9, OI_GRAD_TIES, NULL},
+    {"topk", -9, 9, OI_GRAD_TIES, NULL},
+    {"kthvalue", -9, 9, OI_GRAD_TIES, NULL},
+    {"median", -9, 9, OI_GRAD_TIES, NULL},
+    {"median.dim", -9, 9, OI_GRAD_TIES, NULL},
+    {"nanmedian", -9, 9, OI_GRAD_TIES, NULL},
+    {"nanmedian.dim", -9, 9, OI_GRAD_TIES, NULL},
+    {"mode", -9, 9, OI_GRAD_TIES, NULL},
+    {"cummax", -9, 9, OI_GRAD_TIES, NULL},
+    {"cummin", -9, 9, OI_GRAD_TIES, NULL},
+    {"aminmax", -9, 9, OI_GRAD_TIES, NULL},
+    {"quantile.scalar", -9, 9, OI_GRAD_TIES, NULL},
+    {"nanquantile.scalar", -9, 9, OI_GRAD_TIES, NULL},
     {"clamp.Tensor", -9, 9, 0, NULL}, /* the row's bounds can be equal */
     {"view.dtype", 0, 0, OI_GRAD_NONE, "the bits are read as another number"},
     {"detach", 0, 0, OI_GRAD_NONE, "it exists to give none"},
+    {"_unique2", 0, 0, OI_GRAD_NONE, "a count of distinct values is no smooth function"},
+    {"unique_consecutive", 0, 0, OI_GRAD_NONE, "a count of distinct values is no smooth function"},
+    {"set_.source_Tensor", 0, 0, OI_GRAD_REFUSED, "the tensor has other memory"},
+    {"set_.source_Tensor_storage_offset", 0, 0, OI_GRAD_REFUSED, "the tensor has other memory"},
+    {"set_", 0, 0, OI_GRAD_REFUSED, "the tensor has no memory any more"},
+    {"resize_", 0, 0, OI_GRAD_REFUSED, "the tensor has other elements"},
+    {"resize_as_", 0, 0, OI_GRAD_REFUSED, "the tensor has other elements"},
     {"nextafter", 0, 0, OI_GRAD_NONE, "a step of one place has no derivative"},
 };
 
@@ -33,7 +55,8 @@ oi_grad_hint oi_grad_hint_of(const oi_row *row)
     for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
         if (strcmp(hints[i].op, row->op) == 0)
             return hints[i];
-    return (oi_grad_hint){.op = row->op};
+    /* whoever declares samples is not asked where his operator has ties */
+    return (oi_grad_hint){.op = row->op, .flags = row->flags & OI_DECLARED ? OI_GRAD_TIES : 0};
 }
 
 /* ---- samples --------------------------------------------------------------------------------- */

@@ -30,17 +30,17 @@ static const struct {
 
 bool oi_is_integral(tn_dtype d)
 {
-    return d >= TN_BOOL && d <= TN_I64;
+    return tn_dtype_in(d, TN_DTYPES_WHOLE);
 }
 
 bool oi_is_floating(tn_dtype d)
 {
-    return d >= TN_F16 && d <= TN_F64;
+    return tn_dtype_in(d, TN_DTYPES_FLOATING);
 }
 
 bool oi_is_complex(tn_dtype d)
 {
-    return d == TN_C64 || d == TN_C128;
+    return tn_dtype_in(d, TN_DTYPES_COMPLEX);
 }
 
 tn_dtype oi_real_of(tn_dtype d)

@@ -129,7 +129,8 @@ typedef struct oi_tensor {
     oi_array a;
     oi_layout layout;
     bool absent;
-    bool host; /* stays on the host whatever the device: its value is read */
+    bool host;  /* stays on the host whatever the device: its value is read */
+    bool fixed; /* of a dtype of its own: an index, a mask */
 } oi_tensor;
 
 typedef struct oi_arg {
@@ -140,6 +141,7 @@ typedef struct oi_arg {
     int64_t ints[OI_DIMS]; /* INTS: n of them, -1: absent; INT, BOOL, DTYPE, ...: the first */
     tn_scalar scalar;
     const char *text;
+    const void *raw; /* the field as it stands in a frame, instead of all this; else NULL */
 } oi_arg;
 
 typedef struct oi_sample {
@@ -151,6 +153,7 @@ typedef struct oi_sample {
     bool by_value; /* of an error: it lies in the elements, so meta cannot see it */
     bool large;    /* for repeat and threads alone: the reference is not asked */
     bool may_copy; /* a view that is allowed to be a copy here, and the reverse */
+    bool no_meta;  /* values decide a result's shape: meta must say that it cannot know it */
 } oi_sample;
 
 typedef struct oi_samples {
@@ -191,6 +194,8 @@ enum {
     OI_NO_SPECIAL_INT = 128, /* integers keep to the domain: no special values */
     OI_REAL_RESULT = 512,    /* real for a complex self, which in-place therefore refuses */
     OI_NO_ZERO = 256,        /* the second integer operand is never zero */
+    OI_DECLARED = 1024,      /* its samples are a plugin's */
+    OI_NO_META = 2048,       /* the results' shapes depend on values */
 };
 
 typedef oi_real (*oi_real_fn)(oi_real);
@@ -207,8 +212,8 @@ struct oi_row {
     const char *tolerance; /* a family of tolerances.c */
     /* The result's dtype may differ from the rule of flags: NULL where it does not. */
     void (*samples)(const oi_row *row, oi_samples *out, tn_dtype dtype, uint64_t seed);
-    /* Fills results and returns how many; 0: no reference for this sample. Not asked for error
-     * samples. */
+    /* Fills results and returns how many; 0: no reference for this sample; -1: it failed, and
+     * oi_reference_failure says how. Not asked for error samples. */
     int (*reference)(const oi_row *row, const oi_sample *s, oi_array *results);
     oi_element_fn element;
     const char *operands; /* elementwise rows: argument names in order, "self other alpha" */
@@ -222,9 +227,14 @@ typedef struct oi_rows {
     const oi_row *list;
     size_t n;
 } oi_rows;
-extern const oi_rows oi_rows_unary, oi_rows_binary, oi_rows_ternary, oi_rows_reduce, oi_rows_view,
-    oi_rows_create, oi_rows_copy, oi_rows_matrix, oi_rows_index, oi_rows_join, oi_rows_activation,
-    oi_rows_arrange, oi_rows_scatter, oi_rows_moment, oi_rows_vector, oi_rows_loss, oi_rows_layer;
+extern const oi_rows oi_rows_memory, oi_rows_unary, oi_rows_binary, oi_rows_ternary, oi_rows_reduce,
+    oi_rows_view, oi_rows_create, oi_rows_copy, oi_rows_matrix, oi_rows_index, oi_rows_join,
+    oi_rows_activation, oi_rows_arrange, oi_rows_scatter, oi_rows_moment, oi_rows_vector,
+    oi_rows_loss, oi_rows_layer, oi_rows_order, oi_rows_search, oi_rows_channel_norm, oi_rows_gate,
+    oi_rows_margin, oi_rows_pool, oi_rows_pad;
+extern const oi_rows oi_rows_indexing, oi_rows_masks, oi_rows_places, oi_rows_quantile,
+    oi_rows_unique, oi_rows_scatter_reduce;
+const char *oi_reference_failure(void); /* formula_reference.c */
 /* Every row of every family. */
 const oi_row *oi_row_at(size_t i);
 const oi_row *oi_row_find(const char *op); /* "aten::add.Tensor" or "add.Tensor" */
@@ -371,11 +381,15 @@ typedef struct oi_run {
     const char **uncovered; /* operators that have no row */
     size_t n_uncovered;
     double seconds;
-    const char *plugin;
+    const char *plugin, *schema; /* as given; NULL: none */
+    const char *save;            /* the folder of replay files; NULL: none are written */
 } oi_run;
 bool oi_run_all(oi_run *run); /* false: no child could be started */
-/* Runs the failed cases again, and leaves the call that failed in `dir` as a replay file. */
-void oi_run_save(const oi_run *run, const char *dir);
+/* Runs the failed cases again, and leaves the call that failed in run->save as a replay file.
+ * False: the folder cannot be made. */
+bool oi_run_save(const oi_run *run);
+/* Where the replay file of a case is, if there is one. */
+const char *oi_replay_path(const oi_run *run, const oi_record *r, char *buf, size_t n);
 
 /* ---- replay files (save.c) ------------------------------------------------------------------- */
 /* From here on every call of a case is written to this file before it is made; NULL: none. */

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/tool.h"
 
@@ -46,13 +47,15 @@ const char *oi_case_id(const oi_record *r, char *buf, size_t n)
 
 const char *oi_repro(const oi_run *run, const oi_record *r, char *buf, size_t n)
 {
-    char id[160], sample[16] = "", plugin[600] = "";
+    char id[160], sample[16] = "", plugin[600] = "", schema[600] = "";
     if (r->r.sample >= 0)
         snprintf(sample, sizeof sample, "/%d", r->r.sample);
     if (run->plugin)
         snprintf(plugin, sizeof plugin, " --plugin %s", run->plugin);
-    snprintf(buf, n, "tenon opinfo --case %s%s --seed %llu%s%s", oi_case_id(r, id, sizeof id),
-             sample, (unsigned long long)run->seed, run->slow ? " --slow" : "", plugin);
+    if (run->plugin && run->schema)
+        snprintf(schema, sizeof schema, " --schema %s", run->schema);
+    snprintf(buf, n, "tenon opinfo --case %s%s --seed %llu%s%s%s", oi_case_id(r, id, sizeof id),
+             sample, (unsigned long long)run->seed, run->slow ? " --slow" : "", plugin, schema);
     return buf;
 }
 
@@ -101,9 +104,14 @@ static void put_matrix(const oi_run *run, FILE *to)
           to);
 }
 
+static bool is_saved(const oi_run *run, const oi_record *r, char *path, size_t n)
+{
+    return run->save && oi_is_red(r) && access(oi_replay_path(run, r, path, n), F_OK) == 0;
+}
+
 static void put_failures(const oi_run *run, FILE *to)
 {
-    char id[160], repro[900];
+    char id[160], repro[1500], path[4096];
     for (size_t k = 0; k < run->n; k++) {
         const oi_record *r = &run->records[k];
         if (!oi_is_red(r))
@@ -114,6 +122,9 @@ static void put_failures(const oi_run *run, FILE *to)
             fprintf(to, "    %.4g ulp, absolute %.4g, normalised %.4g, limit %g\n", r->r.ulp,
                     r->r.absolute, r->r.normalised, r->r.limit);
         fprintf(to, "    %s\n", oi_repro(run, r, repro, sizeof repro));
+        if (is_saved(run, r, path, sizeof path))
+            fprintf(to, "    tenon replay%s%s %s\n", run->plugin ? " --plugin " : "",
+                    run->plugin ? run->plugin : "", path);
     }
 }
 
@@ -185,8 +196,8 @@ void oi_report_text(const oi_run *run, FILE *to)
         if (run->rows[k]->flags & OI_SELF_CONSISTENT)
             fprintf(to,
                     "\nnote: %s has no reference: its values were compared with itself in float64; "
-                    "give --schema FILE",
-                    run->rows[k]->op);
+                    "give %s",
+                    run->rows[k]->op, run->schema ? "it one in the schema" : "--schema FILE");
     put_without(run, OI_GRAD, "a gradient", to);
     put_without(run, OI_JVP, "forward mode", to);
     fprintf(to, "\n%zu operators, %zu cases in %.1f s, seed %llu:", t.operators, run->n,
@@ -207,7 +218,7 @@ static json_t *number(double x)
 
 static void put_row(const oi_run *run, const oi_record *r)
 {
-    char repro[900];
+    char repro[1500], path[4096];
     json_t *row = json_object();
     json_object_set_new(row, "kind", json_string("case"));
     json_object_set_new(row, "op", json_string(r->c.row->op));
@@ -225,6 +236,8 @@ static void put_row(const oi_run *run, const oi_record *r)
     json_object_set_new(row, "seed", json_integer((json_int_t)run->seed));
     json_object_set_new(row, "message", tool_json_text(r->r.message));
     json_object_set_new(row, "repro", tool_json_text(oi_repro(run, r, repro, sizeof repro)));
+    if (is_saved(run, r, path, sizeof path))
+        json_object_set_new(row, "replay", tool_json_text(path));
     tool_json_row(row);
 }
 

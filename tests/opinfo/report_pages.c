@@ -10,7 +10,7 @@
 
 void oi_report_junit(const oi_run *run, FILE *to)
 {
-    char repro[900];
+    char repro[1500];
     oi_totals t = oi_count(run);
     size_t bad = 0;
     for (size_t k = 0; k < run->n; k++)

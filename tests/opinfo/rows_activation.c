@@ -347,6 +347,7 @@ static const oi_row rows[] = {
     OWN("sinc", ALL, "composed", sinc, SINC, oi_elementwise_samples, -3, 3),
     OWN("digamma", REAL, "hard", gamma_element, DIGAMMA, oi_elementwise_samples, -6, 9),
     OWN("polygamma", REAL, "hard", gamma_element, POLYGAMMA, polygamma_samples, 0.5, 9),
+    OWN("special_polygamma", REAL, "hard", gamma_element, POLYGAMMA, polygamma_samples, 0.5, 9),
     OWN("logit", REAL, "composed", logit, LOGIT, logit_samples, 0.05, 0.95),
 };
 const oi_rows oi_rows_activation = ROWS(rows);

@@ -6,7 +6,21 @@
 #include <math.h>
 #include <string.h>
 
-enum { SUM, PROD, MEAN, AMAX, AMIN, MAX_BOTH, MIN_BOTH, ARGMAX, ARGMIN, ANY, EVERY };
+enum {
+    SUM,
+    PROD,
+    MEAN,
+    AMAX,
+    AMIN,
+    MAX_BOTH,
+    MIN_BOTH,
+    ARGMAX,
+    ARGMIN,
+    ANY,
+    EVERY,
+    NANSUM,
+    NANMEAN
+};
 enum { WHOLE = 16, ONE_DIM = 32, MANY_DIMS = 64, ONE_OR_ALL = 128, KIND = 15 };
 
 static bool is_extreme(int64_t kind)
@@ -94,7 +108,7 @@ static tn_dtype result_dtype(const oi_row *row, const oi_sample *s, tn_dtype d)
         return (tn_dtype)asked->ints[0];
     if (kind == ANY || kind == EVERY)
         return d == TN_U8 ? TN_U8 : TN_BOOL;
-    return (kind == SUM || kind == PROD) && oi_is_integral(d) ? TN_I64 : d;
+    return (kind == SUM || kind == PROD || kind == NANSUM) && oi_is_integral(d) ? TN_I64 : d;
 }
 
 static int reference(const oi_row *row, const oi_sample *s, oi_array *results)
@@ -115,6 +129,13 @@ static int reference(const oi_row *row, const oi_sample *s, oi_array *results)
         case MEAN:
             add_to(r, &g.out.mag[at], v);
             break;
+        case NANSUM:
+        case NANMEAN:
+            if (isnan(v.re))
+                g.count[at]--;
+            else
+                add_to(r, &g.out.mag[at], v);
+            break;
         case PROD:
             multiply(r, v);
             break;
@@ -129,7 +150,7 @@ static int reference(const oi_row *row, const oi_sample *s, oi_array *results)
                 *r = v, where.out.v[at] = oi_int(place);
         }
     }
-    for (int64_t i = 0; i < g.out.numel && kind == MEAN; i++) {
+    for (int64_t i = 0; i < g.out.numel && (kind == MEAN || kind == NANMEAN); i++) {
         oi_real n = (oi_real)g.count[i];
         g.out.v[i] = oi_complex(g.out.v[i].re / n, g.out.v[i].im / n);
         g.out.mag[i] = n ? g.out.mag[i] / n : 0;
@@ -267,6 +288,8 @@ static const oi_row rows[] = {
     REDUCTION("prod.dim_int", ALL, "product", PROD | ONE_DIM, 0.9, 1.1),
     REDUCTION("mean", ALL, "sum", MEAN | WHOLE, -9, 9),
     REDUCTION("mean.dim", ALL, "sum", MEAN | MANY_DIMS, -9, 9),
+    REDUCTION("nansum", REAL, "sum", NANSUM | MANY_DIMS, -9, 9),
+    REDUCTION("nanmean", FLOAT, "sum", NANMEAN | MANY_DIMS, -9, 9),
     REDUCTION("amax", REAL, "exact", AMAX | MANY_DIMS, -90, 90),
     REDUCTION("amin", REAL, "exact", AMIN | MANY_DIMS, -90, 90),
     REDUCTION("max", REAL, "exact", AMAX | WHOLE, -90, 90),

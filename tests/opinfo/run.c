@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -391,26 +392,40 @@ static bool is_one_call(const oi_result *r)
     return dead || (wrong && r->column != OI_ALIAS && r->column < OI_REPEAT);
 }
 
-void oi_run_save(const oi_run *run, const char *dir)
+const char *oi_replay_path(const oi_run *run, const oi_record *r, char *buf, size_t n)
 {
-    for (size_t i = 0; i < run->n; i++) {
-        const oi_record *r = &run->records[i];
-        char path[4096];
-        if (!is_one_call(&r->r))
+    int used = snprintf(buf, n, "%s/", run->save);
+    snprintf(buf + used, n - (size_t)used, "%s_%s_%s_%s.safetensors", r->c.row->op,
+             r->c.target->name, oi_dtype_name(r->c.dtype), oi_column_name(r->r.column));
+    for (char *at = buf + used; (at = strpbrk(at, "/:"));) /* of "ns::name" */
+        *at = '_';
+    return buf;
+}
+
+static void save_one(const oi_run *run, const oi_record *r)
+{
+    char path[4096];
+    int index = (int)r->c.dtype * OI_COLUMNS + r->r.column;
+    ending how;
+    oi_record again = {.r = {.state = OI_PASS}};
+    remove(oi_replay_path(run, r, path, sizeof path));
+    oi_save_to(path);
+    bool dead = dies(run, unit_of(run, &r->c), index, index + 1, &how, &again);
+    oi_save_to(NULL);
+    if (!dead && again.r.state == OI_PASS)
+        remove(path); /* it does well alone */
+}
+
+bool oi_run_save(const oi_run *run)
+{
+    bool made = false;
+    for (size_t i = 0; run->save && i < run->n; i++) {
+        if (!is_one_call(&run->records[i].r))
             continue;
-        int n = snprintf(path, sizeof path, "%s/", dir);
-        snprintf(path + n, sizeof path - (size_t)n, "%s_%s_%s_%s.safetensors", r->c.row->op,
-                 r->c.target->name, oi_dtype_name(r->c.dtype), oi_column_name(r->r.column));
-        for (char *at = path + n; (at = strchr(at, '/'));)
-            *at = '_';
-        int index = (int)r->c.dtype * OI_COLUMNS + r->r.column;
-        ending how;
-        oi_record again = {.r = {.state = OI_PASS}};
-        remove(path);
-        oi_save_to(path);
-        bool dead = dies(run, unit_of(run, &r->c), index, index + 1, &how, &again);
-        oi_save_to(NULL);
-        if (!dead && again.r.state == OI_PASS)
-            remove(path); /* it does well alone */
+        if (!made && mkdir(run->save, 0777) != 0 && errno != EEXIST)
+            return false;
+        made = true;
+        save_one(run, &run->records[i]);
     }
+    return true;
 }

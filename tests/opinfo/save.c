@@ -82,7 +82,7 @@ static bool add_expected(replay_writer *w, const oi_call *call)
     oi_array want[OI_RESULTS];
     int n = saving.c->row->reference(saving.c->row, call->sample, want);
     bool is_list = n_results == 1 && f[0].kind == TN_FIELD_TENSORS;
-    if (n == 0 || (n != n_results && !is_list))
+    if (n <= 0 || (n != n_results && !is_list))
         return false;
     json_t *returns = json_array();
     for (int k = 0; k < n; k++)

@@ -63,6 +63,29 @@
     GRADIENT(jvp, "f64", "jvp", "FAIL") /* a factor in forward mode alone */ \
     GRADIENT(none, "f64", "grad", "NO-GRADIENT") /* not implemented, and says so */ \
     GRADIENT(hidden, "f64", "grad", "NO-GRADIENT") /* says that there is nothing to differentiate */
+
+/* DECLARED(fault of declared.c, operator of declared.yaml, device, dtype, column, states). */
+#define DECLARED_FAULTS(DECLARED) \
+    DECLARED(short_rows, weighted, "cpu", "f32", "values", "FAIL") /* the last of a row left out */ \
+    DECLARED(short_rows, weighted, "cpu", "f64", "grad", "FAIL") /* the gradient is of all */ \
+    DECLARED(off_by_little, weighted, "cpu", "f32", "values", "FAIL") /* a factor of 1.00001 */ \
+    DECLARED(off_by_little, weighted, "cpu", "f64", "values", "FAIL") \
+    DECLARED(ignored_strides, weighted, "cpu", "f32", "values", "FAIL CRASH") /* as if contiguous */ \
+    DECLARED(no_keepdim, weighted, "cpu", "f32", "values", "FAIL") /* an argument ignored .. */ \
+    DECLARED(no_keepdim, weighted, "meta", "f32", "meta", "FAIL") /* .. by the shape rule */ \
+    DECLARED(past_end, weighted, "cpu", "f32", "out", "FAIL") /* a byte behind the result */ \
+    DECLARED(any_weight, weighted, "cpu", "f32", "errors", "FAIL") /* too long: accepted */ \
+    DECLARED(twice_in_place, centred, "cpu", "f32", "inplace", "FAIL") /* in that form alone */ \
+    DECLARED(none, forgetful, "cpu", "f64", "grad", "FAIL") /* a wrong formula */ \
+    DECLARED(none, forgetful, "cpu", "f64", "jvp", "FAIL") \
+    DECLARED(meta_shape, pick, "meta", "f32", "meta", "FAIL") /* one element more on meta */ \
+    DECLARED(any_index, pick, "cpu", "f32", "errors", "FAIL") /* out of range: the last one */ \
+    DECLARED(no_at, pick, "cpu", "f32", "values", "FAIL") /* an optional argument ignored */ \
+    DECLARED(resizes_any, pick, "cpu", "f32", "out", "FAIL") /* a wrong shape is accepted */ \
+    DECLARED(resizes_never, pick, "cpu", "f32", "out", "FAIL") /* no elements stay none */ \
+    DECLARED(resizes_wrongly, pick, "cpu", "f32", "out", "FAIL") /* to one element too many */ \
+    DECLARED(no_scale, scaled, "cpu", "f32", "values", "FAIL") /* an optional tensor ignored */ \
+    DECLARED(second_result, totals, "cpu", "f32", "values", "FAIL") /* of two results the second */
 /* clang-format on */
 
 #endif

@@ -50,7 +50,7 @@ static int run_fault(const char *name, const char *ops, const char *device, cons
     char command[2000];
     snprintf(command, sizeof command,
              "TENON_FAULT=%s '%s/bin/tenon' opinfo --plugin '%s' --ops '%s' --device %s --dtype %s "
-             "--timeout 2 --format json > '%s' 2> '%s'",
+             "--timeout 2 --no-save --format json > '%s' 2> '%s'",
              name, getenv("TENON_BUILD"), in_folder("faults.so"), ops, device, dtype,
              in_folder("out"), in_folder("err"));
     int status = system(command);
@@ -133,7 +133,7 @@ static int run_gradient(const char *op, const char *dtype)
 {
     return run_tenon("opinfo --plugin ./gradients.so --schema '%s/tests/opinfo/faults/"
                      "gradients.yaml' --ops '^gradfaults::%s$' --device cpu --dtype %s "
-                     "--format json",
+                     "--no-save --format json",
                      getenv("TENON_SOURCE"), op, dtype);
 }
 
@@ -151,6 +151,91 @@ Test(opinfo_faults, every_wrong_gradient_is_caught, .init = build_gradients, .fi
                   seen); /* a plugin may have no gradient, when it says so */
         cr_expect(status == due, "%s: exit status %d, expected %d", f->name, status, due);
     }
+}
+
+/* ---- operators with samples of their own ----------------------------------------------------- */
+#define DECLARED_ROW(name, op, device, dtype, column, states)                                      \
+    {#name, #op, device, dtype, column, states},
+static const fault declared[] = {DECLARED_FAULTS(DECLARED_ROW)};
+
+static void build_declared(void)
+{
+    const char *tree = getenv("TENON_SOURCE"), *build_dir = getenv("TENON_BUILD");
+    char command[2000], flags[400];
+    build();
+    snprintf(command, sizeof command,
+             "'%s/bin/tenon-gen' --templates '%s/codegen/templates' --plugin declared "
+             "--schema '%s/tests/opinfo/faults/declared.yaml' "
+             "--derivatives '%s/tests/opinfo/faults/declared_derivatives.yaml' --out '%s'",
+             build_dir, tree, tree, tree, test_folder);
+    cr_assert_eq(system(command), 0, "declared.yaml is refused");
+    snprintf(flags, sizeof flags, "-I'%s' '%s/declared_ops.c'", test_folder, test_folder);
+    compile("declared.c", flags, "declared.so");
+}
+
+static int run_declared(const char *fault, const char *arguments)
+{
+    setenv("TENON_FAULT", fault, 1);
+    int status = run_tenon("opinfo --plugin ./declared.so --schema '%s/tests/opinfo/faults/"
+                           "declared.yaml' %s",
+                           getenv("TENON_SOURCE"), arguments);
+    return status;
+}
+
+Test(opinfo_faults, right_operators_with_samples_pass, .init = build_declared,
+     .fini = remove_folder, .timeout = 60)
+{
+    int status = run_declared("none", "--ops '(weighted|centred|pick|totals|scaled)$'");
+    cr_expect_eq(status, 0);
+    expect_words("out", "without a gradient: declared::pick, declared::scaled, declared::totals");
+    cr_expect_neq(access(in_folder("opinfo-failures"), F_OK), 0, "nothing failed");
+}
+
+Test(opinfo_faults, every_fault_of_them_is_caught, .init = build_declared, .fini = remove_folder,
+     .timeout = 300)
+{
+    char seen[600], arguments[400];
+    for (size_t k = 0; k < sizeof declared / sizeof *declared; k++) {
+        const fault *f = &declared[k];
+        snprintf(arguments, sizeof arguments,
+                 "--ops '^declared::%s$' --device %s --dtype %s --no-save --format json", f->ops,
+                 f->device, f->dtype);
+        int status = run_declared(f->name, arguments);
+        bool caught = is_caught(f, seen, sizeof seen);
+        cr_expect(caught, "%s of %s is not caught as %s in '%s'; seen:%s", f->name, f->ops,
+                  f->states, f->column, seen);
+        cr_expect(status == 1, "%s: exit status %d, expected 1", f->name, status);
+    }
+}
+
+/* A failing case leaves its call without being asked; it fails alone, and can be made smaller. */
+Test(opinfo_faults, a_failing_case_of_a_plugin_is_replayed, .init = build_declared,
+     .fini = remove_folder, .timeout = 120)
+{
+    static const char file[] = "opinfo-failures/declared__weighted_cpu_float32_values.safetensors";
+    cr_expect_eq(run_declared("positive_rows", "--ops '^declared::weighted$' --dtype f32"), 1);
+    expect_words("out", "tenon replay --plugin ./declared.so opinfo-failures/declared__weighted_");
+    cr_expect_eq(run_tenon("replay --plugin ./declared.so %s", file), 1);
+    expect_words("out", "1 failed");
+    cr_expect_eq(run_tenon("replay --plugin ./declared.so --minimize %s", file), 0);
+    expect_words("out", "\"shape\": [1, 4]");
+    setenv("TENON_FAULT", "none", 1);
+    cr_expect_eq(run_tenon("replay --plugin ./declared.so %s minimized.safetensors", file), 0);
+    expect_words("out", "2 passed");
+}
+
+/* The harness says what the generator says, and runs nothing. */
+Test(opinfo_faults, mistakes_in_the_schema_are_named, .init = build_declared, .fini = remove_folder)
+{
+    write_file("bad.yaml", "- func: declared::weighted(Tensor self, Tensor weight, *, bool "
+                           "keepdim=False) -> Tensor\n  samples:\n  - (self=[3, 4])\n");
+    cr_expect_eq(run_tenon("opinfo --plugin ./declared.so --schema bad.yaml"), 2);
+    expect_words("err", "bad.yaml:3:5: the sample does not give 'weight'");
+    write_file("bad.yaml", "- func: declared::weighted(Tensor self, Tensor weight, *, bool "
+                           "keepdim=False) -> Tensor\n  samples:\n  - (self=[3, 4], weight=[4])\n"
+                           "  reference: sum(self * wait, [-1])\n");
+    cr_expect_eq(run_tenon("opinfo --plugin ./declared.so --schema bad.yaml"), 2);
+    expect_words("err", "bad.yaml:4:25: there is no argument 'wait'");
 }
 
 static int exit_of(const char *arguments)

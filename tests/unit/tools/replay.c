@@ -154,6 +154,49 @@ Test(replay, another_index_of_an_equal_value_is_right)
     cr_expect_eq(run_argmax(2), 1, "outside self");
 }
 
+/* {5, 5}, whose recorded indices are {1, 0}. */
+static int run_sort(const char *overload, const char *parameter, const char *argument)
+{
+    char cases[1000];
+    begin_replay();
+    add_floats("0.s0", 2, (float[]){5, 5});
+    add_longs("0.i", 2, (int64_t[]){1, 0});
+    snprintf(cases, sizeof cases,
+             "{'n':0,'schema':'aten::sort%s(Tensor self, %sint dim=-1, bool descending=False) -> "
+             "(Tensor values, Tensor indices)','args':{'self':" F32_2(
+                 "s0") "%s,'dim':{'int':-1},'"
+                       "descending':{'bool':false}}"
+                       ",'returns':[" F32_2("s0") ","
+                                                  "{'tensor':'i','"
+                                                  "dtype':'int64','"
+                                                  "shape':[2],'"
+                                                  "stride':[1],'"
+                                                  "offset':0}]}",
+             overload, parameter, argument);
+    end_replay("f.safetensors", cases);
+    return run_tenon("replay f.safetensors");
+}
+
+Test(replay, a_stable_sort_has_one_order)
+{
+    cr_expect_eq(run_sort("", "", ""), 0);
+    cr_expect_eq(run_sort(".stable", "*, bool? stable, ", ",'stable':{'bool':false}"), 0);
+    cr_expect_eq(run_sort(".stable", "*, bool? stable, ", ",'stable':{'bool':true}"), 1);
+}
+
+/* The median of {1, 1, 0} is 1; as indices, 1 and a recorded 0 would select equal elements. */
+Test(replay, a_value_is_no_index)
+{
+    begin_replay();
+    add_longs("0.s0", 3, (int64_t[]){1, 1, 0});
+    add_longs("0.r", 1, (int64_t[]){0});
+    end_replay(
+        "f.safetensors",
+        "{'n':0,'schema':'aten::median(Tensor self) -> Tensor','args':{'self':{'tensor':"
+        "'s0','dtype':'int64','shape':[3],'stride':[1],'offset':0}},'returns':[" I64_0("r") "]}");
+    cr_expect_eq(run_tenon("replay f.safetensors"), 1);
+}
+
 Test(replay, cut_factor_is_wrong_upstream)
 {
     begin_replay();
