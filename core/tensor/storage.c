@@ -1,6 +1,7 @@
 /* storage.c - tensor memory. A host storage is one block: this header, padded to 64 bytes, then the
  * data. Memory of other devices comes from the device's own allocator; a meta storage counts bytes
  * and has none. */
+#include "core/base/guarded.h"
 #include "core/base/streams.h"
 #include "core/tensor/pairs.h"
 #include "core/tensor/tensor_impl.h"
@@ -84,10 +85,12 @@ tn_status tn__storage_new(tn_call *call, size_t bytes, tn_device device, tn__sto
     size_t data_bytes = device.type == TN_CPU ? bytes : 0;
     if (TN__UNLIKELY(data_bytes > (size_t)INT64_MAX - HEADER))
         return tn__fail_memory(call, bytes);
-    unsigned pair_class = data_bytes - 1 < SMALL ? tn__pair_class(data_bytes) : 0;
-    tn__storage *s = data_bytes <= SMALL
-                         ? tn__small_alloc(HEADER + (pair_class ? tn__pair_bytes(pair_class) : 0))
-                         : tn__block_alloc(HEADER + data_bytes);
+    /* Guarded, it is as long as was asked for: a sentinel stands right behind the last byte. */
+    unsigned pair_class = data_bytes - 1 < SMALL && !tn__guarded() ? tn__pair_class(data_bytes) : 0;
+    tn__storage *s =
+        data_bytes <= SMALL
+            ? tn__small_alloc(HEADER + (pair_class ? tn__pair_bytes(pair_class) : data_bytes))
+            : tn__block_alloc(HEADER + data_bytes);
     if (TN__UNLIKELY(!s))
         return tn__fail_memory(call, data_bytes);
     init(s, bytes, device, data_bytes ? (char *)s + HEADER : NULL);
