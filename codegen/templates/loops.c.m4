@@ -4,9 +4,11 @@ m4_include(cg_templates/loops.m4)
 cg_use_dtype(cg_dtype)
 m4_dnl What is computed by a function of vector_math.h is computed in whole blocks.
 m4_define(@{cg_ladder@}, m4_defn(@{cg_wrapper@}))m4_dnl
-m4_define(@{cg_vector_words@}, @{tnm_\(exp2?\|expm1\|log2?\|log10\|log1p\|a?\(sin\|cos\|tan\)h?\|erfc?\|pow\|atan2\|hypot\|sigmoid\)_@})m4_dnl
+m4_include(cg_templates/vector_math.m4)
+m4_define(@{cg_vector_words@}, sigmoid)m4_define(@{cg_function@}, @{m4_append(@{cg_vector_words@}, @{\|$1@})@})m4_dnl
+cg_vector_functions()m4_dnl
 m4_define(@{cg_wrapper@}, @{m4_ifelse(m4_index(@{ f16 bf16 f32 f64 @}, @{ @}cg_dtype@{ @}), -1, @{cg_ladder($@)@},
-m4_regexp(m4_defn(@{cg_expr@}), m4_defn(@{cg_vector_words@})), -1, @{cg_ladder($@)@}, @{cg_in_blocks($@)@})@})m4_dnl
+m4_regexp(m4_defn(@{cg_expr@}), @{tnm_\(@}m4_defn(@{cg_vector_words@})@{\)_@}), -1, @{cg_ladder($@)@}, @{cg_in_blocks($@)@})@})m4_dnl
 m4_define(@{cg_ins@}, @{m4_ifelse($1, 0, @{@}, @{, IN@{@}cg_ins(m4_decr($1))@})@})m4_dnl
 m4_define(@{cg_in_blocks@}, @{static void $1_@{@}cg_dtype@{@}_block(char *const *data, const tn_number *numbers)
 {
