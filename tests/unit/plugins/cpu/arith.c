@@ -1,47 +1,11 @@
 /* arith.c - quotients, remainders, powers, clamp, abs and gelu on CPU, against their definitions in
  * double and int64. */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
 
-#include <tenon/ops.h>
-#include <tenon/runtime.h>
-
-static tn_scope scope;
-
-static void begin(void)
-{
-    cr_assert_eq(tn_plugins_load_default(), TN_OK, "%s", tn_error_last()->message);
-    tn_error_clear();
-    tn_scope_enter(&scope);
-}
-
-static void end(void)
-{
-    tn_scope_leave(&scope);
-}
+#include "cpu_test.h"
 
 TestSuite(cpu_arith, .init = begin, .fini = end);
-
-static tn_tensor *must(tn_tensor *t)
-{
-    cr_assert_not_null(t, "%s", tn_error_last()->message);
-    return t;
-}
-
-static tn_tensor *tensor(tn_dtype dtype, int64_t n, const double *values)
-{
-    tn_tensor *t;
-    cr_assert_eq(tn_tensor_from_data(values, TN_F64, 1, &n, &t), TN_OK);
-    tn_tensor *out = must(tn__to_copy(t, .dtype = dtype));
-    tn_release(t);
-    return out;
-}
-
-static const double *values_of(tn_tensor *t)
-{
-    return must(tn__to_copy(must(t), .dtype = TN_F64, .memory_format = TN_CONTIGUOUS))->data;
-}
 
 static bool same(double a, double b)
 {
@@ -76,7 +40,7 @@ Test(cpu_arith, floating_quotients)
             double divisor[REALS];
             for (int i = 0; i < REALS; i++)
                 divisor[i] = reals[j];
-            tn_tensor *a = tensor(dtype, REALS, reals), *b = tensor(dtype, REALS, divisor);
+            tn_tensor *a = numbers(dtype, REALS, reals), *b = numbers(dtype, REALS, divisor);
             const double *x = values_of(a), *y = values_of(b);
             const double *whole = values_of(tn_floor_divide(a, b)),
                          *mode = values_of(tn_div_Tensor_mode(a, b, "floor"));
@@ -111,7 +75,7 @@ Test(cpu_arith, floor_of_the_exact_quotient)
 {
     const double one[] = {1, 6}, tenth[] = {0.1, 0.1};
     const double *got =
-        values_of(tn_floor_divide(tensor(TN_F64, 2, one), tensor(TN_F64, 2, tenth)));
+        values_of(tn_floor_divide(numbers(TN_F64, 2, one), numbers(TN_F64, 2, tenth)));
     cr_assert(got[0] == 9 && got[1] == 59, "%g %g", got[0], got[1]);
 }
 
@@ -123,7 +87,7 @@ Test(cpu_arith, integer_quotients_in_i8)
     for (int j = 0; j < WHOLES; j++) {
         if (wholes[j] == 0)
             continue;
-        tn_tensor *a = tensor(TN_I8, WHOLES, wholes), *b = tensor(TN_I8, 1, &wholes[j]);
+        tn_tensor *a = numbers(TN_I8, WHOLES, wholes), *b = numbers(TN_I8, 1, &wholes[j]);
         const double *whole = values_of(tn_floor_divide(a, b)),
                      *cut = values_of(tn_div_Tensor_mode(a, b, "trunc"));
         const double *mod = values_of(tn_remainder(a, b)), *rest = values_of(tn_fmod(a, b));
@@ -143,7 +107,7 @@ Test(cpu_arith, lowest_over_minus_one)
     const tn_dtype dtypes[] = {TN_I8, TN_I16, TN_I32, TN_I64};
     const double lowest[] = {-0x1p7, -0x1p15, -0x1p31, -0x1p63}, minus_one = -1;
     for (int i = 0; i < 4; i++) {
-        tn_tensor *a = tensor(dtypes[i], 1, &lowest[i]), *b = tensor(dtypes[i], 1, &minus_one);
+        tn_tensor *a = numbers(dtypes[i], 1, &lowest[i]), *b = numbers(dtypes[i], 1, &minus_one);
         cr_assert_eq(values_of(tn_floor_divide(a, b))[0], lowest[i]);
         cr_assert_eq(values_of(tn_div_Tensor_mode(a, b, "trunc"))[0], lowest[i]);
         cr_assert_eq(values_of(tn_remainder(a, b))[0], 0);
@@ -158,17 +122,17 @@ Test(cpu_arith, integer_powers)
                  exponent[] = {4, 8, 7, -3, -3, -4, -1, -2, 0, 0};
     const double want[] = {81, 0, -128, 1, -1, 1, 0, 0, 1, 1};
     const double *got =
-        values_of(tn_pow_Tensor_Tensor(tensor(TN_I8, 10, base), tensor(TN_I8, 10, exponent)));
+        values_of(tn_pow_Tensor_Tensor(numbers(TN_I8, 10, base), numbers(TN_I8, 10, exponent)));
     for (int i = 0; i < 10; i++)
         cr_assert_eq(got[i], want[i], "%g ** %g = %g", base[i], exponent[i], got[i]);
-    tn_tensor *x = tensor(TN_I32, 10, base);
+    tn_tensor *x = numbers(TN_I32, 10, base);
     cr_assert_null(tn_pow_Tensor_Scalar(x, -2));
     cr_assert_not_null(
         strstr(tn_error_last()->message, "Integers to negative integer powers are not allowed"));
     tn_error_clear();
     cr_assert_eq(must(tn_pow_Tensor_Scalar(x, -2.0))->dtype, TN_F32);
     cr_assert_eq(values_of(tn_pow_Tensor_Scalar(x, 3))[0], 27);
-    cr_assert_eq(values_of(tn_pow_Scalar(2, tensor(TN_I32, 10, exponent)))[1], 256);
+    cr_assert_eq(values_of(tn_pow_Scalar(2, numbers(TN_I32, 10, exponent)))[1], 256);
 }
 
 /* Exponents with a way of their own agree with libm's pow to 2 ulp. */
@@ -177,7 +141,7 @@ Test(cpu_arith, floating_powers)
     const double base[] = {0.3, 1, 2, 10, 1e-10, 12345.678},
                  exponents[] = {2, 3, 0.5, -0.5, -1, -2, 1, 0, 2.5, -3.7};
     for (size_t e = 0; e < sizeof exponents / sizeof *exponents; e++) {
-        const double *got = values_of(tn_pow_Tensor_Scalar(tensor(TN_F64, 6, base), exponents[e]));
+        const double *got = values_of(tn_pow_Tensor_Scalar(numbers(TN_F64, 6, base), exponents[e]));
         for (int i = 0; i < 6; i++) {
             double want = pow(base[i], exponents[e]);
             cr_assert(fabs(got[i] - want) <= 4.5e-16 * want, "%g ** %g = %.17g, not %.17g", base[i],
@@ -188,7 +152,7 @@ Test(cpu_arith, floating_powers)
     const double complex_zero[] = {0};
     tn_tensor *z = must(tn_pow_Tensor_Scalar(zero, tn_scalar_complex(0, 0)));
     cr_assert_eq(((const float *)z->data)[0], 1);
-    z = must(tn_pow_Tensor_Tensor(zero, tensor(TN_C64, 1, complex_zero)));
+    z = must(tn_pow_Tensor_Tensor(zero, numbers(TN_C64, 1, complex_zero)));
     cr_assert_eq(((const float *)z->data)[0], 1);
 }
 
@@ -198,7 +162,7 @@ Test(cpu_arith, clamp)
     for (tn_dtype dtype = 0; dtype < TN_DTYPE_COUNT; dtype++) {
         if (!tn_dtype_in(dtype, TN_DTYPES_FLOATING))
             continue;
-        tn_tensor *t = tensor(dtype, 4, x);
+        tn_tensor *t = numbers(dtype, 4, x);
         const double *both =
             values_of(tn_clamp(t, .min = tn_scalar_int(-1), .max = tn_scalar_int(2)));
         cr_assert(both[0] == -1 && both[1] == 0 && both[2] == 2 && isnan(both[3]));
@@ -208,10 +172,10 @@ Test(cpu_arith, clamp)
         const double *one = values_of(tn_clamp(t, .max = tn_scalar_int(2)));
         cr_assert(one[0] == -5 && one[2] == 2 && isnan(one[3]));
         const double *tensors = values_of(
-            tn_clamp_Tensor(t, .min = tensor(dtype, 4, low), .max = tensor(dtype, 4, high)));
+            tn_clamp_Tensor(t, .min = numbers(dtype, 4, low), .max = numbers(dtype, 4, high)));
         cr_assert(tensors[0] == -1 && isnan(tensors[1]) && tensors[2] == 6 && isnan(tensors[3]));
     }
-    cr_assert_null(tn_clamp(tensor(TN_F32, 4, x)));
+    cr_assert_null(tn_clamp(numbers(TN_F32, 4, x)));
     cr_assert_not_null(strstr(tn_error_last()->message, "None"), "%s", tn_error_last()->message);
 }
 
@@ -233,9 +197,9 @@ Test(cpu_arith, magnitude)
 Test(cpu_arith, gelu)
 {
     const double x[] = {-8, -3, -1, -0.125, 0, 0.5, 2, 10};
-    const double *erf_ = values_of(tn_gelu(tensor(TN_F64, 8, x))),
-                 *f32 = values_of(tn_gelu(tensor(TN_F32, 8, x)));
-    const double *tanh_ = values_of(tn_gelu(tensor(TN_F64, 8, x), .approximate = "tanh"));
+    const double *erf_ = values_of(tn_gelu(numbers(TN_F64, 8, x))),
+                 *f32 = values_of(tn_gelu(numbers(TN_F32, 8, x)));
+    const double *tanh_ = values_of(tn_gelu(numbers(TN_F64, 8, x), .approximate = "tanh"));
     for (int i = 0; i < 8; i++) {
         double want = 0.5 * x[i] * erfc(-x[i] / sqrt(2)),
                u = sqrt(2 / M_PI) * (x[i] + 0.044715 * pow(x[i], 3));
@@ -246,7 +210,7 @@ Test(cpu_arith, gelu)
         cr_assert(fabs(tanh_[i] - 0.5 * x[i] * (1 + tanh(u))) <= 1e-14, "tanh gelu(%g) = %.17g",
                   x[i], tanh_[i]);
     }
-    cr_assert_null(tn_gelu(tensor(TN_F32, 8, x), .approximate = "sigmoid"));
+    cr_assert_null(tn_gelu(numbers(TN_F32, 8, x), .approximate = "sigmoid"));
     cr_assert_not_null(strstr(tn_error_last()->message, "sigmoid"));
 }
 
@@ -257,7 +221,7 @@ Test(cpu_arith, complex_logarithms_of_zero)
     for (tn_dtype dtype = 0; dtype < TN_DTYPE_COUNT; dtype++) {
         if (!tn_dtype_in(dtype, TN_DTYPES_COMPLEX))
             continue;
-        tn_tensor *z = tensor(dtype, 2, zero);
+        tn_tensor *z = numbers(dtype, 2, zero);
         tn_tensor *results[] = {tn_log2(z), tn_log10(z)};
         for (int r = 0; r < 2; r++) {
             must(results[r]);

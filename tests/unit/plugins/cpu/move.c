@@ -1,33 +1,11 @@
 /* move.c - cat, masked_fill and arange on CPU: layouts, dtypes, what is refused. Indexing stands in
  * tests/cases. */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
 
-#include <tenon/ops.h>
-#include <tenon/runtime.h>
-
-static tn_scope scope;
-
-static void begin(void)
-{
-    cr_assert_eq(tn_plugins_load_default(), TN_OK, "%s", tn_error_last()->message);
-    tn_error_clear();
-    tn_scope_enter(&scope);
-}
-
-static void end(void)
-{
-    tn_scope_leave(&scope);
-}
+#include "cpu_test.h"
 
 TestSuite(cpu_move, .init = begin, .fini = end);
-
-static tn_tensor *must(tn_tensor *t)
-{
-    cr_assert_not_null(t, "%s", tn_error_last()->message);
-    return t;
-}
 
 static void expect(tn_tensor *t, tn_dtype dtype, int64_t n, const double *want)
 {

@@ -1,37 +1,11 @@
 /* search.c - searchsorted, bucketize, isin, unique on CPU: NaN, promotion, sorters, what is refused. */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
 
-#include <tenon/ops.h>
-#include <tenon/runtime.h>
-
-static tn_scope scope;
-
-static void begin(void)
-{
-    cr_assert_eq(tn_plugins_load_default(), TN_OK, "%s", tn_error_last()->message);
-    tn_error_clear();
-    tn_scope_enter(&scope);
-}
-
-static void end(void)
-{
-    tn_scope_leave(&scope);
-}
+#include "cpu_test.h"
 
 TestSuite(cpu_search, .init = begin, .fini = end);
 
-/* Goes with the scope. */
-static tn_tensor *numbers(tn_dtype dtype, int64_t n, const double *values)
-{
-    tn_tensor *t;
-    cr_assert_eq(tn_tensor_from_data(values, TN_F64, 1, &n, &t), TN_OK);
-    tn_tensor *out = tn__to_copy(t, .dtype = dtype);
-    tn_release(t);
-    cr_assert_not_null(out);
-    return out;
-}
 #define NUMBERS(dtype, ...)                                                                        \
     numbers(dtype, sizeof((const double[]){__VA_ARGS__}) / sizeof(double),                         \
             (const double[]){__VA_ARGS__})

@@ -1,51 +1,15 @@
 /* transcendental.c - functions with vector forms: every element alike wherever it stands, and right
  * beyond the magnitude up to which SLEEF is. */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
 
-#include <tenon/ops.h>
-#include <tenon/runtime.h>
+#include "cpu_test.h"
 
 enum { N = 53 }; /* three whole blocks, and a part of one */
 
 typedef tn_tensor *function(tn_tensor *x);
 
-static tn_scope scope;
-
-static void begin(void)
-{
-    cr_assert_eq(tn_plugins_load_default(), TN_OK, "%s", tn_error_last()->message);
-    tn_error_clear();
-    tn_scope_enter(&scope);
-}
-
-static void end(void)
-{
-    tn_scope_leave(&scope);
-}
-
 TestSuite(cpu_transcendental, .init = begin, .fini = end);
-
-static tn_tensor *must(tn_tensor *t)
-{
-    cr_assert_not_null(t, "%s", tn_error_last()->message);
-    return t;
-}
-
-static tn_tensor *made_of(tn_dtype dtype, int64_t n, const double *values)
-{
-    tn_tensor *t;
-    cr_assert_eq(tn_tensor_from_data(values, TN_F64, 1, &n, &t), TN_OK);
-    tn_tensor *out = must(tn__to_copy(t, .dtype = dtype));
-    tn_release(t);
-    return out;
-}
-
-static const double *values_of(tn_tensor *t)
-{
-    return must(tn__to_copy(must(t), .dtype = TN_F64, .memory_format = TN_CONTIGUOUS))->data;
-}
 
 static tn_tensor *exp_of(tn_tensor *x)
 {
@@ -81,10 +45,10 @@ Test(cpu_transcendental, no_element_depends_on_its_place)
                 double value = 0.37 + 0.0193 * v, copies[2 * N];
                 for (int i = 0; i < 2 * N; i++)
                     copies[i] = value;
-                tn_tensor *x = made_of(dtype, 2 * N, copies);
+                tn_tensor *x = numbers(dtype, 2 * N, copies);
                 const double *wide = values_of(functions[f](x));
                 const double *strided = values_of(functions[f](tn_slice(x, 0, .step = 2)));
-                const double *alone = values_of(functions[f](made_of(dtype, 1, copies)));
+                const double *alone = values_of(functions[f](numbers(dtype, 1, copies)));
                 for (int i = 0; i < 2 * N; i++)
                     cr_assert_eq(wide[i], *alone, "function %d, element %d of %a", f, i, value);
                 for (int i = 0; i < N; i++)
@@ -113,21 +77,21 @@ Test(cpu_transcendental, large_magnitudes)
         double a = (float)x[i], b = (float)angle[i];
         log1p_[i] = log1p(a), asinh_[i] = asinh(a), sinh_[i] = sinh(b), cosh_[i] = cosh(b);
     }
-    is_near(tn_log1p(made_of(TN_F32, 5, x)), log1p_, 5, 0x1p-23, "log1p");
-    is_near(tn_asinh(made_of(TN_F32, 5, x)), asinh_, 5, 0x1p-23, "asinh");
-    is_near(tn_acosh(made_of(TN_F32, 4, x)), asinh_, 4, 0x1p-23, "acosh");
-    is_near(tn_sinh(made_of(TN_F32, 5, angle)), sinh_, 5, 0x1p-23, "sinh");
-    is_near(tn_cosh(made_of(TN_F32, 5, angle)), cosh_, 5, 0x1p-23, "cosh");
+    is_near(tn_log1p(numbers(TN_F32, 5, x)), log1p_, 5, 0x1p-23, "log1p");
+    is_near(tn_asinh(numbers(TN_F32, 5, x)), asinh_, 5, 0x1p-23, "asinh");
+    is_near(tn_acosh(numbers(TN_F32, 4, x)), asinh_, 4, 0x1p-23, "acosh");
+    is_near(tn_sinh(numbers(TN_F32, 5, angle)), sinh_, 5, 0x1p-23, "sinh");
+    is_near(tn_cosh(numbers(TN_F32, 5, angle)), cosh_, 5, 0x1p-23, "cosh");
 
     const double big[] = {1.7e308, 1e307, 1e300}, steep[] = {710.2, -710.2, 709.5};
     for (int i = 0; i < 3; i++) {
         log1p_[i] = log1p(big[i]), asinh_[i] = asinh(big[i]);
         sinh_[i] = sinh(steep[i]), cosh_[i] = cosh(steep[i]);
     }
-    is_near(tn_log1p(made_of(TN_F64, 3, big)), log1p_, 3, 0x1p-52, "log1p");
-    is_near(tn_asinh(made_of(TN_F64, 3, big)), asinh_, 3, 0x1p-52, "asinh");
-    is_near(tn_sinh(made_of(TN_F64, 3, steep)), sinh_, 3, 0x1p-52, "sinh");
-    is_near(tn_cosh(made_of(TN_F64, 3, steep)), cosh_, 3, 0x1p-52, "cosh");
+    is_near(tn_log1p(numbers(TN_F64, 3, big)), log1p_, 3, 0x1p-52, "log1p");
+    is_near(tn_asinh(numbers(TN_F64, 3, big)), asinh_, 3, 0x1p-52, "asinh");
+    is_near(tn_sinh(numbers(TN_F64, 3, steep)), sinh_, 3, 0x1p-52, "sinh");
+    is_near(tn_cosh(numbers(TN_F64, 3, steep)), cosh_, 3, 0x1p-52, "cosh");
 }
 
 /* gelu's tail keeps its relative accuracy to where floats end: (4 + x^2) eps. */
@@ -137,7 +101,7 @@ Test(cpu_transcendental, gelu_of_negative_numbers)
     double x[M];
     for (int i = 0; i < M; i++)
         x[i] = (float)(-13 + 0.0137 * i);
-    const double *got = values_of(tn_gelu(made_of(TN_F32, M, x)));
+    const double *got = values_of(tn_gelu(numbers(TN_F32, M, x)));
     for (int i = 0; i < M; i++) {
         double want = 0.5 * x[i] * erfc(-x[i] * M_SQRT1_2);
         cr_assert_leq(fabs(got[i] - want), (4 + x[i] * x[i]) * 0x1p-23 * fabs(want) + 0x1p-149,
