@@ -238,6 +238,18 @@ typedef struct product {
     double alpha, beta;
 } product;
 
+/* A column and a row, of vectors. */
+static bool as_outer(replay_array *a, replay_array *b)
+{
+    if (a->ndim != 1 || b->ndim != 1)
+        return false;
+    a->ndim = b->ndim = 2;
+    a->sizes[1] = 1, a->strides[1] = 0;
+    b->sizes[1] = b->sizes[0], b->strides[1] = b->strides[0];
+    b->sizes[0] = 1, b->strides[0] = 0;
+    return true;
+}
+
 static bool read_product(const replay_args *args, product *p)
 {
     static const struct {
@@ -251,6 +263,7 @@ static bool read_product(const replay_args *args, product *p)
         {"aten::linear", "input", "weight", "bias"},
         {"aten::addmm", "mat1", "mat2", "self"},
         {"aten::addmv", "mat", "vec", "self"},
+        {"aten::addr", "vec1", "vec2", "self"},
         {"aten::baddbmm", "batch1", "batch2", "self"},
         {"aten::addbmm", "batch1", "batch2", "self"},
         {"aten::__rmatmul__", "other", "self", ""},
@@ -270,7 +283,8 @@ static bool read_product(const replay_args *args, product *p)
         replay_arg_number(args, "alpha", &p->alpha);
         replay_arg_number(args, "beta", &p->beta);
         return replay_arg_tensor(args, shapes[i].a, &p->a) &&
-               replay_arg_tensor(args, shapes[i].b, &p->b);
+               replay_arg_tensor(args, shapes[i].b, &p->b) &&
+               (strcmp(shapes[i].op, "aten::addr") != 0 || as_outer(&p->a, &p->b));
     }
     return false;
 }

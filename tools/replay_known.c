@@ -38,10 +38,10 @@ typedef struct wrong_kind {
     const char *reason;
 } wrong_kind;
 
-static const char *const products[] = {"aten::matmul",      "aten::mm",     "aten::bmm",
-                                       "aten::mv",          "aten::dot",    "aten::linear",
-                                       "aten::addmm",       "aten::addmv",  "aten::baddbmm",
-                                       "aten::__rmatmul__", "aten::addbmm", NULL};
+static const char *const products[] = {
+    "aten::matmul", "aten::mm",    "aten::bmm",   "aten::mv",      "aten::dot",
+    "aten::linear", "aten::addmm", "aten::addmv", "aten::baddbmm", "aten::__rmatmul__",
+    "aten::addbmm", "aten::addr",  NULL};
 static const char *const remainders[] = {"aten::remainder", "aten::fmod", NULL};
 static const char *const quotients[] = {"aten::div", "aten::floor_divide", NULL};
 static const char *const scaled_sums[] = {"aten::add", "aten::sub", "aten::rsub", NULL};

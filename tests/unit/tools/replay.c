@@ -197,6 +197,28 @@ Test(replay, a_value_is_no_index)
     cr_expect_eq(run_tenon("replay f.safetensors"), 1);
 }
 
+/* The last element of 1 + {2, 3} x {5, 7} recorded as if it had been rounded on the way. */
+static int run_addr(float last)
+{
+    begin_replay();
+    add_floats("0.s0", 2, (float[]){1, 1});
+    add_floats("0.s1", 2, (float[]){2, 3});
+    add_floats("0.s2", 2, (float[]){5, 7});
+    add_floats("0.r", 4, (float[]){11, 15, 16, last});
+    end_replay("f.safetensors",
+               "{'n':0,'schema':'aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar "
+               "beta=1, Scalar alpha=1) -> Tensor','args':{'self':" F32_2("s0") ",'vec1':" F32_2(
+                   "s1") ",'vec2':" F32_2("s2") "},'returns':[{'tensor':'r','dtype':'float32',"
+                                                "'shape':[2,2],'stride':[2,1],'offset':0}]}");
+    return run_tenon("replay f.safetensors");
+}
+
+Test(replay, an_outer_product_is_computed_exactly)
+{
+    cr_expect_eq(run_addr(22), 0);
+    cr_expect_eq(run_addr(21.99f), 0, "the exact value shows who is wrong");
+}
+
 Test(replay, cut_factor_is_wrong_upstream)
 {
     begin_replay();
